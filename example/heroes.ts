@@ -2,7 +2,7 @@ import { Controller, Get, Item, Page, Paginate, Post, Session, conflict, dto, no
 import { UniqueConstraintError } from 'sequelize'
 import { Hero } from './hero.js'
 
-class NewHero extends dto(Hero, { omit: ['id'] }) {}
+export class NewHero extends dto(Hero, { omit: ['id'] }) {}
 
 /** One declaration: the model is the response type, and the input class is derived from it. */
 @Controller('/heroes')

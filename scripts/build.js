@@ -23,6 +23,8 @@ const ENTRIES = [
   'conditional.js',
   'idempotency.js',
   'jobs.js',
+  'feeds.js',
+  'migrations.js',
   'exports.js',
   'tenancy.js',
   'opentelemetry.js',
@@ -51,18 +53,43 @@ function compile() {
 
 /** @returns {Promise<ReadonlySet<string>>} the files that it has written */
 async function bundle() {
+  const { outputs } = await split({ write: false })
+  const whole = Object.entries(outputs).flatMap(([path, { entryPoint }]) =>
+    entryPoint !== undefined && entryPoint !== 'index.js' && loads(outputs, path, 'sequelize')
+      ? join(dist, entryPoint)
+      : [],
+  )
+  const written = await split({ whole: new Set(whole) })
+  return new Set(Object.keys(written.outputs).map((path) => join(path)))
+}
+
+/**
+ * Each set of entries has a file with the modules that exactly these entries need. The entries that load Sequelize load all of index.js: without that, its modules
+ * are in more than seventy files. The others load what they need: `sequitur --help` and sequitur/errors are fast.
+ *
+ * @param {{ write?: boolean, whole?: ReadonlySet<string> }} options
+ */
+async function split({ write = true, whole = new Set() }) {
   const { metafile } = await build({
     absWorkingDir: dist,
     entryPoints: ENTRIES,
     outdir: dist,
     allowOverwrite: true,
+    write,
     bundle: true,
     splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'esnext',
     packages: 'external',
-    plugins: [{ name: 'register', setup: (build) => build.onResolve({ filter: /\/register\/[\w-]+\.js$/ }, external) }],
+    plugins: [
+      { name: 'register', setup: (build) => build.onResolve({ filter: /\/register\/[\w-]+\.js$/ }, external) },
+      {
+        name: 'whole',
+        setup: (build) =>
+          build.onLoad({ filter: /\.js$/ }, ({ path }) => (whole.has(path) ? withIndex(path) : undefined)),
+      },
+    ],
     // In src/core and in dist/core, import.meta.url has the same depth: see src/core/package-copies.ts and src/core/startup-error.ts.
     chunkNames: 'core/sequitur-[hash]',
     sourcemap: true,
@@ -70,7 +97,28 @@ async function bundle() {
     metafile: true,
     logLevel: 'warning',
   })
-  return new Set(Object.keys(metafile.outputs).map((path) => join(path)))
+  return metafile
+}
+
+/** At its end, where it moves no line of the source map. */
+function withIndex(/** @type {string} */ path) {
+  return { contents: `${readFileSync(path, 'utf8')}\nimport ${JSON.stringify(join(dist, 'index.js'))}\n` }
+}
+
+/**
+ * Whether importing a file loads a package.
+ * @param {import('esbuild').Metafile['outputs']} outputs
+ * @param {string} path
+ * @param {string} name
+ * @param {Set<string>} seen
+ * @returns {boolean}
+ */
+function loads(outputs, path, name, seen = new Set()) {
+  if (path === name) return true
+  if (seen.has(path)) return false
+  seen.add(path)
+  const imports = outputs[path]?.imports ?? []
+  return imports.some(({ kind, path }) => kind === 'import-statement' && loads(outputs, path, name, seen))
 }
 
 /** @param {{ path: string }} imported */

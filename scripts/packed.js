@@ -12,7 +12,7 @@ import { pack } from './pack.js'
 const root = fileURLToPath(new URL('../', import.meta.url))
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const published =
-  /^((?:dist|assets|docs|example|template)\/.+|bench\/(?:comparison|pages)\.svg|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|llms\.txt|(?:tsconfig\.base|package)\.json)$/
+  /^((?:dist|assets|docs|example|template)\/.+|bench\/(?:comparison|pages|growth\/[\w-]+)\.svg|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|llms\.txt|(?:tsconfig\.base|package)\.json)$/
 
 const directory = mkdtempSync(join(tmpdir(), 'sequitur-packed-'))
 try {
@@ -79,7 +79,7 @@ function checkManifest(/** @type {string} */ project) {
 }
 
 function install(/** @type {string} */ project, /** @type {string} */ tarball) {
-  const names = ['sequelize', 'sequelize-typescript', 'typescript', 'tsx', '@types/node', 'umzug']
+  const names = ['sequelize', 'sequelize-typescript', 'typescript', 'tsx', '@types/node']
   const beside = names.map((name) => `${name}@${manifest.devDependencies[name]}`)
   execute('npm', ['install', tarball, ...beside, '--no-audit', '--no-fund'], project)
 }

@@ -1,5 +1,5 @@
 export { type AddArguments, type AddedJob, type AddOptions, Jobs, jobsOf } from './jobs/jobs.js'
-export type { AsJson } from './jobs/as-json.js'
+export type { AsJson } from './schema/output/as-json.js'
 export { Attempt } from './jobs/attempt.js'
 export {
   InvalidJobInput,

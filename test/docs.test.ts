@@ -18,10 +18,9 @@ const pages = [
 
 /** Files of the reader's own project. */
 const OF_READERS = new Set([
-  ...['app', 'database', 'main', 'migrate', 'migrations/0002-create-note', 'note', 'notes'].map(
-    (name) => `src/${name}.ts`,
-  ),
+  ...['app', 'database', 'main', 'migrate', 'note', 'notes'].map((name) => `src/${name}.ts`),
   'test/notes.test.ts',
+  'src/models',
 ])
 
 function read(file: string): string {

@@ -67,11 +67,13 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   conditional: ['core', 'di', 'schema', 'http', 'db'],
   idempotency: ['core', 'di', 'http', 'db'],
   jobs: ['core', 'di', 'schema', 'http', 'db'],
+  feeds: ['core', 'di', 'schema', 'http', 'db', 'jobs'],
   exports: ['core', 'schema', 'http', 'db'],
   tenancy: ['core', 'di', 'http', 'db'],
+  migrations: ['core', 'di', 'schema', 'http', 'db'],
   telemetry: ['core', 'db'],
   register: [],
-  cli: ['core', 'http', 'register'],
+  cli: ['core', 'http', 'register', 'db', 'migrations'],
 }
 
 for (const [room, allowed] of Object.entries(rooms)) {
@@ -170,11 +172,23 @@ test('reflect-metadata is imported by di/metadata.ts and by the door', () => {
   )
 })
 
-test('only db, paging, lists, conditional, idempotency, jobs, exports and tenancy know Sequelize', () => {
+test('only db, paging, lists, conditional, idempotency, jobs, exports, tenancy and migrations know Sequelize', () => {
   const users = filesThat(({ target }) => target.startsWith('sequelize'))
   assert.deepEqual(
     [...new Set(users.map(roomOf))].filter(
-      (room) => !['db', 'paging', 'lists', 'conditional', 'idempotency', 'jobs', 'exports', 'tenancy'].includes(room),
+      (room) =>
+        ![
+          'db',
+          'paging',
+          'lists',
+          'conditional',
+          'idempotency',
+          'jobs',
+          'feeds',
+          'exports',
+          'tenancy',
+          'migrations',
+        ].includes(room),
     ),
     [],
   )

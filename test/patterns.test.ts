@@ -23,6 +23,8 @@ const OF_THE_PROGRAM: ReadonlySet<string> = new Set([
   'db/config/url.ts',
   'db/sql/shape.ts', // at most 4,000 characters
   'http/openapi/operation.ts',
+  'migrations/models/existing-classes.ts',
+  'migrations/models/extended-file.ts',
   'paging/order-items.ts',
   'paging/offset/offset-list.ts',
   'schema/patterns/range-pattern.ts',

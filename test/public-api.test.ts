@@ -235,6 +235,64 @@ test('sequitur/idempotency has these values and types', async () => {
   assert.deepEqual(typesOf('idempotency.ts'), ['IdempotentOptions'])
 })
 
+test('sequitur/feeds has these values and types', async () => {
+  assert.deepEqual(Object.keys(await import('sequitur/feeds')).sort(), [
+    'Event',
+    'Feed',
+    'FeedEvent',
+    'Feeds',
+    'InvalidEventData',
+    'LostRelayError',
+    'On',
+    'Relay',
+    'RelayStops',
+    'RelayTimeout',
+    'UnreadableEventData',
+    'createFeedTables',
+    'dropFeedTables',
+    'feedsOf',
+    'forward',
+    'subscribe',
+  ])
+  assert.deepEqual(typesOf('feeds.ts'), [
+    'EventOptions',
+    'FollowOptions',
+    'ForwardOptions',
+    'OnOptions',
+    'PublishOptions',
+    'RelayedEvent',
+    'RelayedEventOf',
+    'SubscribeOptions',
+    'SubscribedEvent',
+  ])
+})
+
+test('sequitur/migrations has these values and types', async () => {
+  assert.deepEqual(Object.keys(await import('sequitur/migrations')).sort(), [
+    'MigrationError',
+    'Renamed',
+    'baseline',
+    'migrate',
+    'migrationStatus',
+    'sql',
+    'steps',
+  ])
+  assert.deepEqual(typesOf('migrations.ts'), [
+    'AloneOptions',
+    'AloneStep',
+    'BatchesStep',
+    'CommitStep',
+    'MigrateOptions',
+    'MigrateResult',
+    'Migration',
+    'MigrationStatus',
+    'RunStep',
+    'SqlStep',
+    'Step',
+    'TableName',
+  ])
+})
+
 test('sequitur/exports has these values and types', async () => {
   assert.deepEqual(Object.keys(await import('sequitur/exports')).sort(), ['Rows', 'rows'])
   assert.deepEqual(typesOf('exports.ts'), ['RowsOptions', 'RowsReplyOptions'])

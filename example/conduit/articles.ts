@@ -4,6 +4,7 @@ import {
   Controller,
   Delete,
   dto,
+  Events,
   Field,
   Get,
   Inject,
@@ -16,8 +17,10 @@ import {
   select,
   Session,
 } from 'sequitur'
+import { Feed, Feeds } from 'sequitur/feeds'
 import { literal, Op } from 'sequelize'
 import { CurrentUser } from './auth.js'
+import { CommentAdded, CommentDeleted, topicOf } from './comments.js'
 import { refuse } from './errors.js'
 import { Article, ArticleTag, Comment, Favorite } from './models.js'
 import { ArticleSummary, ArticleView, CommentView, commentViewOf, viewOf, Views } from './views.js'
@@ -138,6 +141,13 @@ export class ArticleController {
     return { comments: comments.map(commentViewOf) }
   }
 
+  /** What was committed after the comments above were read, and what is from now on. */
+  @Get('/:slug/comments/events', Events.of(CommentAdded, CommentDeleted), { errors })
+  async followComments(slug: string, feed: Feed, session: Session) {
+    const article = await findArticle(slug, session)
+    return feed.follow([CommentAdded, CommentDeleted], { topics: [topicOf(article.id)] })
+  }
+
   @Post('/:slug/comments', { comment: CommentView }, { errors })
   async addComment(
     slug: string,
@@ -145,20 +155,23 @@ export class ArticleController {
     { user }: CurrentUser,
     views: Views,
     session: Session,
+    feeds: Feeds,
   ) {
     const { id } = await findArticle(slug, session)
     const comment = await Comment.create({ ...input.comment, article_id: id, author_id: user.id })
+    feeds.publish(CommentAdded, { ...comment.get(), author: user.get() }, { topic: topicOf(id) })
     const written = await session.first(views.comments({ id: comment.id }))
     return { comment: commentViewOf(written as Comment) } // it was just written
   }
 
   @Delete('/:slug/comments/:comment_id', ofOwner)
-  async removeComment(slug: string, comment_id: number, { user }: CurrentUser, session: Session) {
+  async removeComment(slug: string, comment_id: number, { user }: CurrentUser, session: Session, feeds: Feeds) {
     const { id } = await findArticle(slug, session)
     const comment = await session.first(select(Comment, { where: { id: comment_id, article_id: id } }))
     if (!comment) return refuse(404, 'comment', 'not found')
     if (comment.author_id !== user.id) refuse(403, 'comment', 'forbidden')
-    await session.delete(comment)
+    session.delete(comment)
+    feeds.publish(CommentDeleted, { id: comment_id }, { topic: topicOf(id) })
   }
 }
 

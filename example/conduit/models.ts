@@ -1,5 +1,6 @@
 import { Base } from 'sequitur'
 import type { CreationOptional, NonAttribute } from 'sequelize'
+import { FeedEvent } from 'sequitur/feeds'
 import { JobRecord } from 'sequitur/jobs'
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript'
 
@@ -70,4 +71,4 @@ export class Comment extends Base<Comment> {
   @BelongsTo(() => User) declare author: NonAttribute<User>
 }
 
-export const models = [User, Follow, Article, ArticleTag, Favorite, Comment, JobRecord]
+export const models = [User, Follow, Article, ArticleTag, Favorite, Comment, JobRecord, FeedEvent]

@@ -15,6 +15,7 @@ import { Hero } from '../hero.js'
 
 class BigPages<T> extends newPagination({ defaultPageSize: 5, maxPageSize: 500 })<T> {}
 class UncountedPages<T> extends newPagination({ count: false })<T> {}
+class LongLists<T> extends newPagination({ countUpTo: 10_000 })<T> {}
 
 class Badge {
   @Field() text!: string
@@ -42,6 +43,11 @@ export class SizeController {
 
   @Get('/uncounted', UncountedPage.of(Hero))
   uncounted(paginate: UncountedPages<Hero>) {
+    return paginate(select(Hero))
+  }
+
+  @Get('/up-to', Page.of(Hero))
+  upTo(paginate: LongLists<Hero>) {
     return paginate(select(Hero))
   }
 

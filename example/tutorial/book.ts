@@ -6,7 +6,7 @@ import { BelongsTo, Column, DataType, ForeignKey, HasMany, Index, Table } from '
 export class Author extends Base<Author> {
   @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>
   @Column({ type: DataType.STRING(100), allowNull: false, unique: true }) declare name: string
-  @HasMany(() => Book) declare books?: NonAttribute<Book[]>
+  @HasMany(() => Book, { onDelete: 'RESTRICT' }) declare books?: NonAttribute<Book[]>
 }
 
 @Table({ tableName: 'book', timestamps: false })

@@ -10,7 +10,6 @@ import { writeText } from './user-files.js'
 
 export const client: Command = {
   usage: 'client [source] --out <file.ts> [--tanstack] [--check]',
-  summary: 'generates a typed client',
   details: `Generates a client of the app with @redocly/cli, which the project installs. The source is a module that creates the app, the URL of an OpenAPI
 document, or a JSON file. Without a source: ${DEFAULT_MODULE}.
   --out       the file of the client; another one, *.sequitur.ts, is written next to it

@@ -1,36 +1,51 @@
 import { parseArgs } from 'node:util'
 import { meant } from '../core/options.js'
 
-/** A subcommand of `sequitur`. */
-export interface Command {
+/** What `--help` shows. */
+export interface Help {
   /** `openapi <module> [--out <file>]` */
   readonly usage: string
-  /** One line for the list of commands. */
-  readonly summary: string
-  /** The text that `--help` shows below the usage. */
+  /** The text below the usage. */
   readonly details: string
+}
+
+/** A subcommand of `sequitur`. */
+export interface Command extends Help {
+  /** What `--help` shows where one of these words is given: `sequitur migrate check --help`. */
+  readonly actions?: Readonly<Record<string, Help>>
   /** The names of the options that take a value. */
   readonly options: readonly string[]
   /** Those of them that may be given several times: their values are joined by commas. */
   readonly lists?: readonly string[]
+  /** Those of them that may be given several times, each with a value that may have commas: {@link Several}. */
+  readonly several?: readonly string[]
   /** The names of the options that take none. */
   readonly flags?: readonly string[]
   /** The exit code of a failure. 1 unless it has another meaning for this command. */
   readonly failure?: number
   /** @returns the exit code. */
-  run(words: readonly string[], options: Readonly<Record<string, string>>, flags: ReadonlySet<string>): Promise<number>
+  run(
+    words: readonly string[],
+    options: Readonly<Record<string, string>>,
+    flags: ReadonlySet<string>,
+    several: Several,
+  ): Promise<number>
 }
 
-/** The command cannot be executed. The message is one line, and states what to write instead. */
+/** The values of the options that may be given several times, by their names; of those that are given. */
+export type Several = Readonly<Record<string, readonly string[]>>
+
+/** The command cannot be executed. The message states what to write instead, a line for each thing. */
 export class CommandError extends Error {}
 
 /** The options of a command, by their kinds. */
-type Options = Pick<Command, 'options' | 'lists' | 'flags'>
+type Options = Pick<Command, 'options' | 'lists' | 'several' | 'flags'>
 
 export interface Arguments {
   readonly words: readonly string[]
   readonly options: Readonly<Record<string, string>>
   readonly flags: ReadonlySet<string>
+  readonly several: Several
 }
 
 /** The options of every command, which take no value. */
@@ -45,7 +60,7 @@ export const FLAGS = ['help', 'version']
 export function readArguments(
   args: readonly string[],
   where: string,
-  { options, lists = [], flags = [] }: Options,
+  { options, lists = [], several = [], flags = [] }: Options,
 ): Arguments {
   const flagNames = [...flags, ...FLAGS]
   const { positionals, tokens } = parseArgs({
@@ -59,9 +74,19 @@ export function readArguments(
   for (const option of given) if (!flagNames.includes(option.name)) refuseWrongOption(option, where, options, flagNames)
   return {
     words: positionals,
-    options: valuesOf(given, lists),
+    options: valuesOf(
+      given.filter(({ name }) => !several.includes(name) && !flagNames.includes(name)),
+      lists,
+    ),
     flags: new Set(given.map(({ name }) => name).filter((name) => flagNames.includes(name))),
+    several: severalOf(given.filter(({ name }) => several.includes(name))),
   }
+}
+
+function severalOf(given: readonly GivenOption[]): Several {
+  const values = new Map<string, string[]>()
+  for (const { name, value = '' } of given) values.set(name, [...(values.get(name) ?? []), value])
+  return Object.fromEntries(values)
 }
 
 function valuesOf(given: readonly GivenOption[], lists: readonly string[]): Readonly<Record<string, string>> {

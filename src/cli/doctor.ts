@@ -7,13 +7,12 @@ import { checkTsconfig } from './tsconfig.js'
 
 export const doctor: Command = {
   usage: 'doctor [module]',
-  summary: 'looks for mistakes in the setup of a project',
   details: `Looks for mistakes in the setup, and exits with 1 if there are any. Without a module: ${DEFAULT_MODULE}.
   tsconfig.json  the options that decorators need
   the module     creates its app: parameters have types, one copy of each package is loaded
   the database   has the tables and columns of the models; nothing is created
 A hint names an index that is missing, keys that are nearly used up, headers that cors() does not expose, jobs that are dead, or that the app does not
-have, and does not change the exit code.`,
+have, relays that fail, and does not change the exit code.`,
   options: [],
   run,
 }
@@ -56,7 +55,7 @@ async function appFindings(module: string): Promise<Finding[]> {
     const ok: Finding = { subject: module, state: 'ok', text: describeRoutes(app) }
     const ofDatabase = await databaseFindings(app)
     const fits = !ofDatabase.some(({ state }) => state === 'problem')
-    return [ok, ...crossOriginFindings(app), ...ofDatabase, ...(fits ? await jobFindings(app) : [])]
+    return [ok, ...crossOriginFindings(app), ...ofDatabase, ...(fits ? await backgroundFindings(app) : [])]
   } catch (error) {
     return [
       { subject: module, state: 'problem', text: messageOf(error) },
@@ -104,9 +103,11 @@ async function findingsOfDatabase(
   }
 }
 
-async function jobFindings({ jobs }: LoadedApp): Promise<readonly Finding[]> {
-  const hints = (await jobs?.hints()) ?? []
-  return hints.map((text) => ({ subject: 'jobs', state: 'hint', text: escapeForLog(text) }))
+async function backgroundFindings({ jobs, relays }: LoadedApp): Promise<readonly Finding[]> {
+  const hints = { jobs: await jobs?.hints(), relays: await relays?.hints() }
+  return Object.entries(hints).flatMap(([subject, texts = []]) =>
+    texts.map((text): Finding => ({ subject, state: 'hint', text: escapeForLog(text) })),
+  )
 }
 
 function messageOf(error: unknown): string {

@@ -8,7 +8,6 @@ import { jobsOf, workOn } from './work.js'
 
 export const jobs: Command = {
   usage: 'jobs [module] [list | retry <id...> | discard <id...> | work]',
-  summary: 'lists jobs, and runs dead ones again',
   details: `Opens the database of the app that the module creates, without listening and without running jobs. Without a module: ${DEFAULT_MODULE}.
   list     what is done if no action is named: the queues, and the last jobs that were added; or only the jobs of --state dead, --queue mail,
            --name mail.welcome; --limit 20, and the jobs as JSON with --json

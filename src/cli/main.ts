@@ -2,36 +2,56 @@
 import { describeError, escapeForLog } from '../core/log-text.js'
 import { meant } from '../core/options.js'
 import { startupMessage } from '../core/startup-error.js'
-import { client } from './client.js'
 import { type Command, CommandError, FLAGS, readArguments } from './command.js'
-import { doctor } from './doctor.js'
-import { jobs } from './jobs.js'
-import { newProject } from './new.js'
-import { openapi } from './openapi.js'
 import { ownManifest } from './own-package.js'
-import { routes } from './routes.js'
-import { upgrade } from './upgrade.js'
-import { work } from './work.js'
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  new: newProject,
-  routes,
-  openapi,
-  client,
-  doctor,
-  work,
-  jobs,
-  upgrade,
+interface ListedCommand {
+  /** One line for the list of commands. */
+  readonly summary: string
+  readonly load: () => Promise<Command>
+}
+
+/** A command is loaded when it is named: the list of all of them is printed at once. */
+const COMMANDS: Readonly<Record<string, ListedCommand>> = {
+  new: { summary: 'creates a project', load: async () => (await import('./new.js')).newProject },
+  routes: {
+    summary: 'lists the routes, with their inputs and transactions',
+    load: async () => (await import('./routes.js')).routes,
+  },
+  openapi: {
+    summary: 'prints the OpenAPI document, or its breaking changes',
+    load: async () => (await import('./openapi.js')).openapi,
+  },
+  client: { summary: 'generates a typed client', load: async () => (await import('./client.js')).client },
+  doctor: {
+    summary: 'looks for mistakes in the setup of a project',
+    load: async () => (await import('./doctor.js')).doctor,
+  },
+  work: { summary: 'runs jobs and relays', load: async () => (await import('./work.js')).work },
+  jobs: { summary: 'lists jobs, and runs dead ones again', load: async () => (await import('./jobs.js')).jobs },
+  migrate: {
+    summary: 'writes migrations from the models, and applies them',
+    load: async () => (await import('./migrate.js')).migrate,
+  },
+  models: {
+    summary: 'writes classes from the tables of a database',
+    load: async () => (await import('./models.js')).models,
+  },
+  upgrade: {
+    summary: 'changes a program for the installed version',
+    load: async () => (await import('./upgrade.js')).upgrade,
+  },
 }
 
 /** @returns the exit code. */
 async function main([name, ...args]: readonly string[]): Promise<number> {
-  const command = name === undefined || name.startsWith('-') ? undefined : commandOf(name)
-  if (!name || !command) return withoutCommand(name === undefined ? [] : [name, ...args])
+  const listed = name === undefined || name.startsWith('-') ? undefined : commandOf(name)
+  if (!name || !listed) return withoutCommand(name === undefined ? [] : [name, ...args])
+  const command = await listed.load()
   return run(name, command, args).catch((error: unknown) => report(error, command.failure ?? 1))
 }
 
-function commandOf(name: string): Command {
+function commandOf(name: string): ListedCommand {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (command) return command
   throw new CommandError(`There is no command '${name}'. ${meant(name, Object.keys(COMMANDS))}`)
@@ -45,11 +65,16 @@ function withoutCommand(args: readonly string[]): number {
 }
 
 async function run(name: string, command: Command, args: readonly string[]): Promise<number> {
-  const { words, options, flags } = readArguments(args, `sequitur ${name}`, command)
-  if (!FLAGS.some((flag) => flags.has(flag))) return command.run(words, options, flags)
-  const help = `Usage: sequitur ${command.usage}\n\n${command.details}`
-  process.stdout.write(`${flags.has('version') ? version() : help}\n`)
+  const { words, options, flags, several } = readArguments(args, `sequitur ${name}`, command)
+  if (!FLAGS.some((flag) => flags.has(flag))) return command.run(words, options, flags, several)
+  process.stdout.write(`${flags.has('version') ? version() : helpText(command, words)}\n`)
   return 0
+}
+
+function helpText({ actions = {}, ...command }: Command, words: readonly string[]): string {
+  const action = words.find((word) => Object.hasOwn(actions, word))
+  const { usage, details } = (action === undefined ? undefined : actions[action]) ?? command
+  return `Usage: sequitur ${usage}\n\n${details}`
 }
 
 function overview(): string {
@@ -64,7 +89,12 @@ function version(): string {
 
 function report(error: unknown, code: number): number {
   const message =
-    error instanceof CommandError ? escapeForLog(error.message) : (startupMessage(error) ?? describeError(error))
+    error instanceof CommandError
+      ? error.message
+          .split('\n')
+          .map((line) => escapeForLog(line))
+          .join('\n')
+      : (startupMessage(error) ?? describeError(error))
   process.stderr.write(`${message}\n`)
   return code
 }

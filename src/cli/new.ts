@@ -9,7 +9,6 @@ import { writeText } from './user-files.js'
 
 export const newProject: Command = {
   usage: 'new <name> [--database sqlite|postgres|mysql] [--auth none|cookie|bearer] [--client]',
-  summary: 'creates a project',
   details: `Creates a folder with an app: a model, a controller, a migration, tests, a Dockerfile, a CI workflow and settings of VS Code. Installs nothing.
 The name is that of the folder and of the package: lower-case letters, digits, '-', '_' and '.'.
   --database  sqlite (default): a file. postgres, mysql: the server of a compose.yaml, on which each test has a database of its own.

@@ -8,7 +8,6 @@ import { readText, writeText } from './user-files.js'
 
 export const openapi: Command = {
   usage: 'openapi <module> [--out <file>] [--check <old document>]',
-  summary: 'prints the OpenAPI document, or its breaking changes',
   details: `Prints the OpenAPI document of the app that the module creates, without a server or a database.
   --out    writes it to a file instead
   --check  exits with 1 if it breaks clients of the old document, and lists the breaking changes, or if that is no OpenAPI document; other failures exit with 2`,

@@ -6,7 +6,6 @@ import { tableOf } from './table.js'
 
 export const routes: Command = {
   usage: 'routes [module]',
-  summary: 'lists the routes, with their inputs and transactions',
   details: `Lists the routes of the app that the module creates, without a server or a database. Without a module: ${DEFAULT_MODULE}.
   INPUTS       by their place in the request; those with a question mark are optional
   TRANSACTION  yes, no, read-only, an isolation level, and how often the handler may run again`,

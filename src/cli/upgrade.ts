@@ -8,7 +8,6 @@ import { readText, writeText } from './user-files.js'
 
 export const upgrade: Command = {
   usage: 'upgrade [folder] [--check] [--force]',
-  summary: 'changes a program for the installed version',
   details: `Imports what has moved from where it is exported now, in the source files of a folder, by default the current one. Prints each change, and what is left to
 you. Files that git does not have in a commit are not changed.
   --check  changes nothing, and exits with 1 if something would be changed, or is left to you

@@ -16,6 +16,14 @@ export function writeText(path: string, text: string): void {
   })
 }
 
+/** As {@link writeText}. @throws CommandError for a file that is there already. */
+export function writeNew(path: string, text: string): void {
+  accessing(`Cannot write ${path}`, () => {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text, { flag: 'wx' })
+  })
+}
+
 function accessing<T>(failure: string, access: () => T): T {
   try {
     return access()

@@ -2,19 +2,29 @@ import { type Command, CommandError, refuseMoreWords } from './command.js'
 import { DEFAULT_MODULE, loadApp, type LoadedApp } from './load-app.js'
 
 type Jobs = NonNullable<LoadedApp['jobs']>
+type Working = Pick<Jobs, 'work'>
 
 export const work: Command = {
   usage: 'work [module] [--queue <name>=<number>]',
-  summary: 'runs jobs',
-  details: `Runs the jobs of the app that the module creates, without listening, until SIGTERM or SIGINT: then it waits for those that run, as app.close() does. A second
+  details: `Runs the jobs and relays of the app that the module creates, without listening, until SIGTERM or SIGINT: then it waits for those that run, as app.close() does. A second
 signal ends it at once. Without a module: ${DEFAULT_MODULE}.
   --queue  how many jobs of a queue run at once: --queue mail=5 --queue default=10. Default: work of createApp(), else 10 of each queue`,
   options: ['queue'],
   lists: ['queue'],
   run: async (words, options) => {
     refuseMoreWords(words, 1, 'sequitur work')
-    return workOn(await jobsOf(words[0] ?? DEFAULT_MODULE), options['queue'])
+    return workOn(await workingOf(words[0] ?? DEFAULT_MODULE), options['queue'])
   },
+}
+
+/** The app that a module creates. @throws CommandError if it has nothing to run. */
+async function workingOf(module: string): Promise<Working> {
+  const { jobs, relays } = await loadApp(module)
+  const app = jobs ?? relays
+  if (app) return app
+  throw new CommandError(
+    `The app of ${module} has no jobs and no relays. Name them: createApp({ jobs: [MailJobs], relays: [toNats] }).`,
+  )
 }
 
 /** The jobs of the app that a module creates. @throws CommandError if it has none. */
@@ -25,8 +35,8 @@ export async function jobsOf(module: string): Promise<Jobs> {
 }
 
 /** @param queues `mail=5,default=10`. @returns never: a signal ends the process. */
-export async function workOn(jobs: Jobs, queues: string | undefined): Promise<number> {
-  await jobs.work(queues === undefined ? undefined : Object.fromEntries(queues.split(',').map(readQueue)))
+export async function workOn(app: Working, queues: string | undefined): Promise<number> {
+  await app.work(queues === undefined ? undefined : Object.fromEntries(queues.split(',').map(readQueue)))
   return new Promise(() => {})
 }
 

@@ -27,8 +27,12 @@ export interface Unit {
   readonly commitsLast?: boolean
   /** Throws if it is known before the commit that it would fail. */
   assertCommittable(): void
-  /** Resolves when the work is committed. Undefined if there is nothing to commit. */
-  commit(): Promise<void> | undefined
+  /**
+   * Resolves when the work is committed. Undefined if there is nothing to commit.
+   *
+   * @param abort ends what precedes the commit itself, whose outcome is awaited.
+   */
+  commit(abort?: Abort): Promise<void> | undefined
   /** Whether the work may be committed although the commit has failed with this error. */
   isUnknown?(error: unknown): boolean
   /** Rolls the work back. Never throws: the caller must see the cause. */
@@ -111,7 +115,7 @@ async function runAttempts<V, R>(first: readonly Unit[], work: BracketWork<V, R>
       if (settling) await settling
       result = within(units, 'respond', () => work.finish(value))
       if (work.beforeCommit) await runLast(units, work.beforeCommit, result, abort)
-      const committing = commitAll(units)
+      const committing = commitAll(units, abort)
       if (committing) await committing
     } catch (error) {
       const delay = await undo(units, error, attempt, work)
@@ -251,16 +255,16 @@ export async function untilAborted(
 }
 
 /** Undefined if there is nothing to commit. */
-function commitAll(units: readonly Unit[]): Promise<void> | undefined {
+function commitAll(units: readonly Unit[], abort: Abort | undefined): Promise<void> | undefined {
   for (const unit of units) unit.assertCommittable()
-  return units.length > 1 ? commitInTurn(units) : units[0]?.commit()
+  return units.length > 1 ? commitInTurn(units, abort) : units[0]?.commit(abort)
 }
 
-async function commitInTurn(units: readonly Unit[]): Promise<void> {
+async function commitInTurn(units: readonly Unit[], abort: Abort | undefined): Promise<void> {
   for (const unit of inCommitOrder(units)) {
     try {
       unit.assertCommittable() // again: an unawaited query may have failed during the commit of another unit
-      await unit.commit()
+      await unit.commit(abort)
     } catch (error) {
       throw units.some(({ hasCommitted }) => hasCommitted) ? partialCommit(units, unit, error) : error
     }

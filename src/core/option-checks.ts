@@ -79,6 +79,16 @@ export function fitting(fits: (value: unknown) => boolean, advice: string): Opti
   }
 }
 
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$/
+
+/** What identifies something in the database: the same when programs change. @param example `'mail.welcome'`. */
+export function storedName(example: string): OptionCheck {
+  return fitting(
+    (value) => typeof value === 'string' && NAME.test(value),
+    `letters, digits, and _ . : - between them, at most 100: ${example}`,
+  )
+}
+
 /** @param example the function: `(request) => request.url === '/livez'`. */
 export function callback(example: string): OptionCheck {
   return fitting((value) => typeof value === 'function', `a function: ${example}`)

@@ -24,3 +24,22 @@ export function defined<T extends object>(object: T): Defined<T> {
   for (const name in object) if (object[name] !== undefined) given[name] = object[name]
   return given as Defined<T>
 }
+
+/** The items in lists of at most so many. */
+export function chunksOf<T>(items: readonly T[], most: number): readonly (readonly T[])[] {
+  const chunks: T[][] = []
+  for (let from = 0; from < items.length; from += most) chunks.push(items.slice(from, from + most))
+  return chunks
+}
+
+/** The items by a key of each, in their order. */
+export function groupedBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group) group.push(item)
+    else groups.set(key, [item])
+  }
+  return groups
+}

@@ -23,6 +23,11 @@ export interface Boundary {
    * @throws BootError if it has not.
    */
   checkAgain?(sequelize: Sequelize): Promise<void>
+  /**
+   * Statements that the database lacks for `check` to pass, with the model of each. Those of a table that does not exist yet can be executed once it does. Called
+   * by `sequitur migrate diff`.
+   */
+  missingStatements?(sequelize: Sequelize): Promise<readonly BoundaryStatement[]>
   /** Called when the database is open: statements are limited from now on. */
   enforce(sequelize: Sequelize): void
   /** The limits of each run of a handler, from its request; without a request, those of a session outside of requests. Called when the app is built. */
@@ -35,6 +40,13 @@ export interface Boundary {
   runAs<T>(owner: string, work: () => T): T
   /** The limits of statements that belong to no session. */
   outside(sequelize: Sequelize): UnitBoundary
+}
+
+/** A statement that changes the table of a model. */
+export interface BoundaryStatement {
+  readonly model: ModelStatic<Model>
+  /** Without a semicolon at its end. */
+  readonly sql: string
 }
 
 /** The limits of one unit of work. */
@@ -52,6 +64,8 @@ export interface UnitBoundary {
   allowsCompiled(model: ModelStatic<Model>, kind: 'read' | 'write'): boolean
   /** Whose rows of the model a request reaches. Undefined if it is not limited, and for the limits that a program has set itself. */
   rowOwner(model: ModelStatic<Model>): string | undefined
+  /** Whose rows of a table a statement of the calling code reaches; undefined for those of all. @param table in lower case, without its schema. */
+  ownerIn(table: string): string | undefined
   /** The work of a callback of the unit, which runs when the unit has ended, with the limits that the program has set itself now. */
   keepContext<T>(work: () => T): () => T
 }

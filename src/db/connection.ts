@@ -45,6 +45,8 @@ export interface TransactionConnection extends LeasedConnection {
   readonly hasBegun: boolean
   /** Whether BEGIN is known to be executed. */
   readonly isBegun: boolean
+  /** How many statements were given to it so far; undefined if it does not send several without waiting for answers. */
+  readonly sentCount: number | undefined
   /** False if a statement of the program has ended the transaction, as far as the connection knows. */
   readonly isOpen: boolean
   /**

@@ -10,6 +10,7 @@ import { describeError, escapeForLog } from '../core/log-text.js'
 import type { Provision } from '../di/provider.js'
 import type { RouteFacts, TransactionDescription } from '../di/route-facts.js'
 import type { Constructor } from '../di/token.js'
+import type { Boundary } from './boundary.js'
 import { BoundaryWatch } from './boundary-watch.js'
 import { checkLifespanOptions, type LifespanOptions } from './config/lifespan-options.js'
 import { readStartTimeout, readTokenPlace } from './config/settings.js'
@@ -23,7 +24,12 @@ import { currentScope, innermostScope } from './session/current-scope.js'
 import { sequelizeInternals } from './sequelize/internals.js'
 import { SessionUnit, type UnitNeeds, UnitOptions } from './session/session-unit.js'
 import { currentSession, Session } from './session/session.js'
-import { isolationText, sessionWithoutTransaction, transactionalOf } from './session/transactional.js'
+import {
+  conflictWithoutRetry,
+  isolationText,
+  sessionWithoutTransaction,
+  transactionalOf,
+} from './session/transactional.js'
 import { reportUnhandledQueries, type UnhandledQuery } from './session/unhandled-queries.js'
 import { withCompanions } from './startup/companions.js'
 import { hasModels, modelsWithoutDatabase, refuseSharedModels } from './startup/map-models.js'
@@ -41,6 +47,12 @@ const MAX_LOGGED_SQL = 1_000
 
 const STARTED_INSIDE =
   'app.start() was called inside withSession(), which has opened the database without the models of the app. Start the app before or after it, or write newLifespan(url, { models }).'
+
+/** A database with its models, and what limits the rows that statements reach. */
+export interface ModelsOfDatabase {
+  readonly sequelize: Sequelize
+  readonly boundary?: Boundary
+}
 
 type OpenDatabaseUnit = (
   attempt: number,
@@ -70,6 +82,8 @@ export class Database {
   })
   /** The sessions outside of requests. */
   readonly #running = new Set<SessionUnit>()
+  /** Handlers that distributed databases refuse at times, and that are not run again: what they do, by their names. */
+  readonly #withoutRetry = new Map<string, string>()
   #log: (line: string) => void = () => {}
   #report = reportToConsole
   #warn: ((line: string) => void) | undefined
@@ -162,17 +176,34 @@ export class Database {
     }
   }
 
-  #connect({ createTables }: { readonly createTables: boolean }): Promise<OpenDatabase> {
+  #connect({
+    createTables,
+    comparesTables = true,
+    source = this.#source,
+    options = this.#options,
+  }: {
+    readonly createTables: boolean
+    readonly comparesTables?: boolean
+    readonly source?: string | Sequelize | undefined
+    readonly options?: LifespanOptions
+  }): Promise<OpenDatabase> {
     return openDatabase({
       owner: this,
-      source: this.#source,
-      options: this.#options,
+      source,
+      comparesTables,
+      options,
       models: this.#models,
+      withoutRetry: this.#withoutRetry,
       createTables,
       log: (line) => this.#log(line),
       warn: createTables ? this.#warn : undefined,
       signal: createTables ? this.#signal : undefined,
     })
+  }
+
+  /** @internal Reports an error that no caller can catch. @param what has failed. */
+  report(what: string, error: unknown): void {
+    this.#report(what, error)
   }
 
   #reportUnhandled({ error, sql, route }: UnhandledQuery): void {
@@ -224,6 +255,8 @@ export class Database {
       const { boundary } = this.#options
       return boundary && (() => void boundary.enterRequest())
     }
+    const conflict = conflictWithoutRetry(options, tokens)
+    if (conflict !== undefined) this.#withoutRetry.set(`${controller.name}.${member}`, conflict)
     const isolation = isolationText(options.isolation)
     const readOnly = options.readOnly === true
     const { maxLag } = options
@@ -271,6 +304,41 @@ export class Database {
       const indexes = await adviseIndexes(sequelize, models, this.#options.boundary?.columns)
       return { models: models.length, keys: keys.map(describeKey), hints: [...indexes, ...adviseKeys(keys)] }
     })
+  }
+
+  /**
+   * @internal What `newLifespan()` takes for the same database without models, whose tables may be missing, and without the limits of sessions.
+   *
+   * @throws BootError for a Sequelize instance, which is opened once, for the app.
+   */
+  withoutModels(): { readonly source: string | undefined; readonly options: LifespanOptions } {
+    if (typeof this.#source === 'object')
+      throw new BootError(
+        'A Sequelize instance cannot be migrated: it is opened once, for the app. Write its URL: newLifespan(url).',
+      )
+    const { boundary: _, readYourWrites: __, ...options } = this.#options
+    return { source: this.#source, options: { ...options, models: [], replicas: [], sync: false } }
+  }
+
+  /**
+   * @internal Opens the database with its models, which are not compared with the tables, and closes it after the work. A missing file of SQLite is an empty
+   * database. Statements may take long: they count the rows of large tables.
+   *
+   * @param source the URL of another database, to be opened with the same models.
+   */
+  async withModels<T>(work: (models: ModelsOfDatabase) => Promise<T>, source?: string): Promise<T> {
+    const { boundary } = this.#options
+    const opened = await this.#connect({
+      createTables: false,
+      comparesTables: false,
+      source: source ?? this.#source,
+      options: { ...this.#options, statementTimeout: 0 },
+    })
+    try {
+      return await work({ sequelize: opened.sequelize, ...(boundary ? { boundary } : {}) })
+    } finally {
+      await opened.sequelize.close()
+    }
   }
 
   /** @internal Opens the database without creating tables, which may be missing, and closes it after the work. */

@@ -13,7 +13,7 @@ import type { OutgoingResponse } from '../http/output/outgoing-response.js'
 import { Reply, type ReplyHeaderValues } from '../http/output/reply.js'
 import type { DeclaredStream, ItemStream, StreamRequest } from '../http/output/declared-stream.js'
 import type { DataOf, Shape } from '../schema/shape/shape.js'
-import { preferredMedia } from './accept.js'
+import { preferredMedia } from '../http/output/accept.js'
 import { formatsOf, MEDIA_TYPES } from './formats.js'
 import { type ExportLimits, RowStream } from './row-stream.js'
 

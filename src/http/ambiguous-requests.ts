@@ -112,8 +112,8 @@ export function faultOf({ httpVersion, headers, rawHeaders, url = '' }: Incoming
   return undefined
 }
 
-/** Headers of which Node takes the first, and a proxy that checks them perhaps the last. */
-const SINGLE = ['authorization', 'content-type'] as const
+/** Headers of which Node takes the first, and a proxy that checks them perhaps the last. Node itself refuses two lengths, and Bun two that differ. */
+const SINGLE = ['authorization', 'content-type', 'content-length'] as const
 
 /** `http://user@host:81/path` -> `host:81`, the authority without its user (RFC 9112, 3.2.2). */
 function authorityOf(target: string): string | undefined {

@@ -1,5 +1,5 @@
 import type { JobOperations, Work } from './background.js'
-import type { DatabaseReport } from './lifespan.js'
+import type { DatabaseReport, Lifespan } from './lifespan.js'
 import type { Middleware } from './routing/middleware.js'
 import type { RouteDescription } from './routing/route-description.js'
 
@@ -15,12 +15,23 @@ export interface AppParts {
   readonly middleware: readonly Middleware[]
   /** `Lifespan.check` of each database. */
   readonly databaseChecks: readonly (() => Promise<DatabaseReport>)[]
+  /** Its databases, of which the first has the models of the app. */
+  readonly lifespans: readonly Lifespan[]
   /** Undefined for an app without jobs. */
   readonly jobs: ObservedJobs | undefined
+  /** Undefined for an app without relays. */
+  readonly relays: ObservedRelays | undefined
 }
 
 export interface ObservedJobs extends JobOperations {
   /** Starts the app, which runs jobs instead of listening, until a signal ends the process. Resolves when it is started. */
+  work(queues: Work | undefined): Promise<void>
+}
+
+export interface ObservedRelays {
+  /** What `sequitur doctor` says of them, a sentence each. Creates no tables. */
+  hints(): Promise<readonly string[]>
+  /** The same as that of jobs, which it starts, too. */
   work(queues: Work | undefined): Promise<void>
 }
 

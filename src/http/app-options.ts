@@ -30,6 +30,7 @@ import type { Logger } from './server/logger.js'
 import { compileMiddleware, type Middleware, type ScopedMiddleware } from './routing/middleware.js'
 import type { ApiDescription } from './openapi/document.js'
 import { parsePath } from './routing/path.js'
+import { type AppRelay, requireRelay } from './relays.js'
 
 /** The options of `createApp()`. Only `controllers` is required; a wrong option is a BootError. */
 export interface AppOptions extends ApiDescription {
@@ -44,8 +45,11 @@ export interface AppOptions extends ApiDescription {
   readonly providers?: readonly Provision[]
   /** The classes with jobs, of `sequitur/jobs`. */
   readonly jobs?: readonly Constructor[]
+  /** What hands events over to other systems, made by `forward()` of `sequitur/feeds`. They run where jobs do. */
+  readonly relays?: readonly AppRelay[]
   /**
-   * How many jobs of each queue this process runs at once: `{ mail: 5, default: 10 }`. Default: none; jobs are only added, and run by `npx sequitur work`.
+   * How many jobs of each queue this process runs at once: `{ mail: 5, default: 10 }`. Default: none; jobs are only added, and run by `npx sequitur work`. `{}` for
+   * a process that runs relays, and no jobs.
    */
   readonly work?: Readonly<Record<string, number>>
   /** Connect-style middleware, run in order before the routes; `{ path: '/admin', use: guard }` runs only for that path and those below it. */
@@ -170,6 +174,7 @@ const OPTIONS: OptionChecks<AppOptions> = {
   lifespan: requireLifespans,
   providers: list('provide(Clock, { value: clock })', requireProvision),
   jobs: classes('MailJobs'),
+  relays: list(`forward({ name: 'nats', events: [HeroSaved] }, publish)`, requireRelay),
   work: unchecked, // with `jobs`
   middleware: list('helmet()', compileMiddleware),
   cursorSecret: both(text('a random string'), refuseShortSecret),

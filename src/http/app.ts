@@ -78,7 +78,7 @@ export class App {
   }
 
   async #start(): Promise<void> {
-    const { lifespans, log, container, tokens, background } = this.#built
+    const { lifespans, log, container, tokens, background, relays } = this.#built
     const limit: Limit = { signal: this.#closes.signal, grace: this.#drain }
     const started: Lifespan[] = []
     try {
@@ -90,9 +90,11 @@ export class App {
       tokens.start(lifespans, this.#options.cursorSecret, (line) => log.warn(line))
       await container.start(limit)
       await background?.start()
+      await relays?.start()
       this.#stopLoggingHttpErrors = logUnhandledHttpErrors(log)
     } catch (error) {
       const failed = (failure: unknown) => log.error('After the failed start:', failure)
+      await relays?.stop(0).catch(failed)
       await background?.stop(0).catch(failed)
       await container.stop(limit.grace).catch(failed)
       for (const lifespan of started.toReversed()) await stopLifespan(lifespan, limit.grace).catch(failed)
@@ -151,13 +153,15 @@ export class App {
 
   /** For the command line. */
   async #work(queues: Work | undefined): Promise<void> {
-    const { background, log } = this.#built
+    const { background, relays, log } = this.#built
     if (this.#starting)
       throw new BootError('The app was started by its module. Only create it there, or call listen().')
+    if (queues && !background) throw new BootError('The app has no jobs, and thus no queues: only its relays run.')
     const work = background?.workOn(queues)
+    relays?.work()
     await this.start()
     this.#removeSignalHandlers ??= onTermination((signal) => this.#endWork(signal))
-    log.info(`Working on ${describeWork(work)}`)
+    log.info(`Working on ${describeWork(work, relays?.names)}`)
   }
 
   async #endWork(signal: string): Promise<void> {
@@ -224,9 +228,10 @@ export class App {
     const drain = this.#drain
     const end = performance.now() + drain
     const drained = this.#listener.drain(drain)
-    const jobs = this.#built.background?.stop(drain)
+    const { background, relays } = this.#built
+    const working = [background?.stop(drain), relays?.stop(drain)]
     await stopped
-    await Promise.all([drained, jobs, ...servers.map((server) => server.close(drained, grace))])
+    await Promise.all([drained, ...working, ...servers.map((server) => server.close(drained, grace))])
     this.#removeSignalHandlers?.()
     if (started) await this.#stop(Math.max(0, end - performance.now()))
     this.#listener.closed()
@@ -268,20 +273,24 @@ export function createApp(options: AppOptions): App {
   return new App(options)
 }
 
-function partsOf({ routes, middleware, lifespans, background }: BuiltApp, work: ObservedJobs['work']): AppParts {
+function partsOf(
+  { routes, middleware, lifespans, background, relays }: BuiltApp,
+  work: ObservedJobs['work'],
+): AppParts {
   return {
     middleware: middleware.map(({ use }) => use),
     routes: () => routes.map((route) => describeRoute(route, lifespans)),
     databaseChecks: lifespans.flatMap((lifespan) => lifespan.check?.bind(lifespan) ?? []),
+    lifespans,
     jobs: background && { ...background.operations, work },
+    relays: relays && { hints: () => relays.hints(), work },
   }
 }
 
-/** `mail=5, default=10` */
-function describeWork(work: Work = {}): string {
-  return Object.entries(work)
-    .map(([queue, most]) => `${queue}=${most}`)
-    .join(', ')
+/** `mail=5, default=10, relay nats` */
+function describeWork(work: Work = {}, relays: readonly string[] = []): string {
+  const queues = Object.entries(work).map(([queue, most]) => `${queue}=${most}`)
+  return [...queues, ...relays.map((name) => `relay ${name}`)].join(', ')
 }
 
 // Known only once all databases are started: each then adopts its models.

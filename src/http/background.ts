@@ -1,4 +1,5 @@
 import { BootError } from '../core/boot-error.js'
+import { isRecord } from '../core/records.js'
 import type { Container } from '../di/container.js'
 import { MetadataKey } from '../di/metadata.js'
 import type { Planner } from '../di/plan.js'
@@ -181,16 +182,24 @@ export type OpenBackground = (classes: readonly Constructor[], parts: Background
 /** Opens what runs the methods of a class of `createApp({ jobs })`. Written by its decorators. */
 export const backgroundOf = new MetadataKey<OpenBackground>()
 
+/** Those of createApp(). */
+interface BackgroundOptions {
+  readonly jobs?: readonly Constructor[]
+  readonly work?: unknown
+  readonly relays?: readonly unknown[]
+}
+
 /**
  * Opens what runs the classes of `createApp({ jobs })`; undefined if there are none.
  *
  * @throws BootError for a class without jobs, and for every mistake in them.
  */
 export function openBackground(
-  { jobs, work }: { readonly jobs?: readonly Constructor[]; readonly work?: unknown },
+  { jobs, work, relays }: BackgroundOptions,
   parts: BackgroundParts,
 ): Background | undefined {
   if (!jobs || jobs.length === 0) {
+    if (relays && relays.length > 0 && isRecord(work) && Object.keys(work).length === 0) return undefined
     if (work !== undefined)
       throw new BootError('createApp(): work is for jobs, and there are none. Write jobs: [MailJobs], or remove it.')
     return undefined

@@ -14,6 +14,7 @@ import { AppTokens } from './client-tokens.js'
 import { Health } from './health/health.js'
 import { healthSettings } from './health/health-options.js'
 import { type Lifespan, lifespansOf } from './lifespan.js'
+import { openRelays, type Relays } from './relays.js'
 import { docs } from './openapi/docs-page.js'
 import { infoOf, openApiDocument } from './openapi/document.js'
 import { type BudgetOfApp, limitsOf, type ReportExcess, warnOnce } from './observation/query-budget.js'
@@ -39,6 +40,8 @@ export interface BuiltApp extends ListenerParts {
   readonly routes: readonly Route[]
   /** Undefined for an app without jobs. */
   readonly background: Background | undefined
+  /** Undefined for an app without relays. */
+  readonly relays: Relays | undefined
   readonly openapi: () => OpenAPIObject
 }
 
@@ -84,6 +87,7 @@ export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltA
     router: newRouter(routes, new ValidatorCompiler(inputs.components), options, log),
     container,
     background,
+    relays: openRelays(options.relays, lifespans, log, options.work),
     tokens: new AppTokens(),
     docs: options.docs === false ? new Map() : docs(openapi, infoOf(options.info).title, routes),
     health: health && new Health(health, lifespans, log, routes),

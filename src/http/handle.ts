@@ -164,7 +164,8 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
     if (this.abort.isAborted) throw this.abort.reason
     if (this.#content instanceof Readable) refuseUnreadable(this.#content)
     if (this.#intercepted?.response) return this.#intercepted.response
-    const { status, headers, body } = this.#route.respond(value, this.#request)
+    const made = this.#route.respond(value, this.#request)
+    const { status, headers, body } = this.#intercepted?.respond(made) ?? made
     return { status, headers, body, added: this.#headers.values }
   }
 

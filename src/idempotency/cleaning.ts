@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import { literal, type ModelStatic, Op } from 'sequelize'
+import { isMysql } from '../db/is-mysql.js'
 import { runningDatabases } from '../db/database.js'
 import type { IdempotencyRecord } from './record.js'
 import { isConflict, nowIn, perTable } from './statements.js'
@@ -52,9 +53,8 @@ class Cleaning {
     const database = runningDatabases().find((one) => one.isRunning && one.sequelize === this.#model.sequelize)
     if (!database) return false
     const dialect = database.sequelize.getDialect()
-    const isMysql = dialect === 'mysql' || dialect === 'mariadb'
     // By default, MySQL also locks the places of rows that another process has deleted: no one could insert one there.
-    const needs = isMysql ? { isolation: 'READ COMMITTED' } : {}
+    const needs = isMysql(dialect) ? { isolation: 'READ COMMITTED' } : {}
     const lock = dialect === 'postgres' ? { lock: true, skipLocked: true } : {}
     return database.during(() =>
       database.session(async () => {
@@ -67,7 +67,7 @@ class Cleaning {
           ...lock,
         })
         const ids = rows.map(({ id }) => id)
-        return ids.length > 0 && (await this.#delete(ids, expires, isMysql)) > 0 && ids.length === MOST
+        return ids.length > 0 && (await this.#delete(ids, expires, isMysql(dialect))) > 0 && ids.length === MOST
       }, needs),
     )
   }

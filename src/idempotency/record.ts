@@ -1,5 +1,6 @@
 import { DataTypes, type InitOptions, type ModelAttributes, type QueryInterface } from 'sequelize'
 import { Column, type Model, type ModelStatic, Table } from 'sequelize-typescript'
+import { isMysql } from '../db/is-mysql.js'
 import { Base } from '../db/base.js'
 import { howToCreate } from '../db/startup/schema-check.js'
 
@@ -7,7 +8,7 @@ const TABLE = 'idempotency_record'
 
 // Without a length, MySQL stores 64 KiB; Sequelize warns of a length on PostgreSQL.
 function bytesType(dialect: string | undefined): DataTypes.BlobDataType | DataTypes.BlobDataTypeConstructor {
-  return dialect === 'mysql' || dialect === 'mariadb' ? DataTypes.BLOB('long') : DataTypes.BLOB
+  return isMysql(dialect) ? DataTypes.BLOB('long') : DataTypes.BLOB
 }
 
 // New objects for each use: Sequelize adds to those that it is given.

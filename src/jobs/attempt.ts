@@ -1,6 +1,6 @@
 import { LONGEST } from '../core/options.js'
 import { howToProvide } from '../di/provider.js'
-import type { AsJson } from './as-json.js'
+import type { AsJson } from '../schema/output/as-json.js'
 import { JobDiscarded, JobPostponed } from './errors.js'
 import type { Session } from '../db/session/session.js'
 

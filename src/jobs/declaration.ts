@@ -31,6 +31,8 @@ export interface JobDeclaration {
   readonly priority: number
   readonly limit: JobLimitRule | undefined
   readonly cron: CronSchedule | undefined
+  /** The class that its first parameter must have, if it takes an input; undefined for any. */
+  readonly inputClass?: Constructor
   /** The types of its parameters, when the compiler emits none. */
   readonly params: readonly unknown[] | undefined
 }

@@ -1,5 +1,5 @@
-import { escapeForLog } from '../core/log-text.js'
 import type { Issue } from '../schema/shape/issue.js'
+import { describeIssues } from '../schema/stored-data.js'
 
 /** The input that was given to `jobs.add()` is not what the class declares, or too large. Nothing was added. `issues` are at most 20. */
 export class InvalidJobInput extends TypeError {
@@ -21,18 +21,6 @@ export class UnreadableJobInput extends Error {
     super(`The stored input of the job ${job} does not fit its class: ${describeIssues(issues)}.`)
     this.issues = issues
   }
-}
-
-/** Characters of one issue, and of its path: a path may have the keys that a client sent. */
-const MAX_ISSUE = 400
-const MAX_PATH = 200
-
-function describeIssues(issues: readonly Issue[]): string {
-  return issues.map(describeIssue).join('; ')
-}
-
-function describeIssue({ path, message }: Issue): string {
-  return `${escapeForLog(path || '/', MAX_PATH)} ${escapeForLog(message.replace(/\.$/, ''), MAX_ISSUE)}`
 }
 
 /** Another worker has the job: this one was silent for longer than its lease. Everything that the handler wrote is rolled back. */

@@ -2,19 +2,19 @@ import { BootError } from '../core/boot-error.js'
 import {
   callback,
   checkOptions,
-  fitting,
   integer,
   milliseconds,
   type OptionChecks,
   options as optionsCheck,
   requireArray,
+  storedName,
   text,
 } from '../core/option-checks.js'
 import { refuseMissingCall } from '../core/options.js'
 import type { Constructor } from '../di/token.js'
 import { backgroundOf } from '../http/background.js'
 import { openJobs } from './background.js'
-import { checkQueue, declareJob, type JobLimitRule } from './declaration.js'
+import { checkQueue, declareJob, type JobDeclaration, type JobLimitRule } from './declaration.js'
 
 /** The options of `@Job(options)`. */
 export interface JobOptions<Input = never> {
@@ -42,26 +42,23 @@ export interface CronOptions extends Omit<JobOptions, 'name' | 'limit'> {
   readonly timezone?: string
 }
 
-const NAME = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$/
-
-const checkName = fitting(
-  (value) => typeof value === 'string' && NAME.test(value),
-  "letters, digits, and _ . : - between them: 'mail.welcome'",
-)
+export const checkName = storedName("'mail.welcome'")
 
 const LIMIT: OptionChecks<JobLimitRule> = {
   by: callback('(input: Charge) => input.account'),
   at: integer('jobs, as in 2', 1, 1_000_000),
 }
 
-const COMMON = {
+/** The checks of the options that all jobs have. */
+export const COMMON = {
   queue: checkQueue,
   attempts: integer('attempts, as in 10', 1, 1_000),
   timeout: milliseconds('30_000'),
   priority: integer('its place, as in 10', -1_000, 1_000),
   params: (value: unknown, place: string) => requireArray(value, place, 'Welcome'),
 }
-const JOB: OptionChecks<JobOptions> = { ...COMMON, name: checkName, limit: optionsCheck(LIMIT) }
+export const checkLimit = optionsCheck(LIMIT)
+const JOB: OptionChecks<JobOptions> = { ...COMMON, name: checkName, limit: checkLimit }
 const CRON: OptionChecks<CronOptions> = {
   ...COMMON,
   name: checkName,
@@ -110,7 +107,7 @@ export function Job(options: JobOptions): (target: object, member: string | symb
   checkOptions('@Job()', options, JOB, ['name'])
   return (target, member) => {
     const { limit, params, ...rest } = options
-    declare(target, member, '@Job()', { ...rest, limit, params, cron: undefined })
+    declareMethod(target, member, '@Job()', { ...rest, limit, params, cron: undefined })
   }
 }
 
@@ -129,18 +126,31 @@ export function Cron(expression: string, options: CronOptions = {}): MethodDecor
   checkOptions('@Cron()', options, CRON)
   return (target, member) => {
     const { timezone = 'UTC', params, name = `${target.constructor.name}.${String(member)}`, ...rest } = options
-    declare(target, member, '@Cron()', { ...rest, name, params, limit: undefined, cron: { expression, timezone } })
+    declareMethod(target, member, '@Cron()', {
+      ...rest,
+      name,
+      params,
+      limit: undefined,
+      cron: { expression, timezone },
+    })
   }
 }
 
-type Declared = Omit<JobOptions, 'params' | 'limit'> &
-  Pick<Parameters<typeof declareJob>[0], 'params' | 'limit' | 'cron'>
+type Declared = Omit<JobOptions, 'params' | 'limit'> & Pick<JobDeclaration, 'params' | 'limit' | 'cron' | 'inputClass'>
 
-function declare(target: object, member: string | symbol, decorator: string, options: Declared): void {
+/** Declares that a method runs jobs. Returns what is known of them. @throws BootError for one that cannot. */
+export function declareMethod(
+  target: object,
+  member: string | symbol,
+  decorator: string,
+  options: Declared,
+): JobDeclaration {
   if (typeof target === 'function' || typeof member === 'symbol')
     throw new BootError(`${decorator} is on ${String(member)}. Put it on a method of the class that is not static.`)
   const { queue = 'default', attempts = 10, timeout = 30_000, priority = 0, ...rest } = options
   const type = target.constructor as Constructor // of a prototype
-  declareJob({ ...rest, type, member, queue, attempts, timeout, priority })
+  const declaration = { ...rest, type, member, queue, attempts, timeout, priority }
+  declareJob(declaration)
   backgroundOf.write(type, openJobs)
+  return declaration
 }

@@ -5,15 +5,15 @@ import { currentTraceparent } from '../core/events/tracing.js'
 import { shown } from '../core/options.js'
 import { provideItself } from '../di/provider.js'
 import { callingTrace } from '../http/observation/calling-trace.js'
+import type { LastSession } from '../db/session/last-work.js'
 import { currentSession, Session } from '../db/session/session.js'
 import { howToUseInSession } from '../db/session/transactional.js'
 import { checkQueue, type JobDeclaration, jobsOfClass } from './declaration.js'
 import { inputOf } from './input.js'
 import { type JobDatabase, jobDatabase } from './job-database.js'
-import { notifyWorkers } from './notify.js'
 import type { NewJob } from './statements/add.js'
 import type { Attempt } from './attempt.js'
-import { wake } from './wake.js'
+import { jobNotices, jobsAdded } from './wake.js'
 
 /** The options of `jobs.add()`. */
 export interface AddOptions {
@@ -123,8 +123,8 @@ export class Jobs {
     )
     const added = await insert(database, session, row)
     session.afterCommit(() => {
-      wake(database.sequelize)
-      notifyWorkers(database)
+      jobsAdded.wake(database.sequelize)
+      jobNotices.notify(database)
       if (added.isNew) publishAdded(added.id, row)
     })
     return added
@@ -164,7 +164,7 @@ export function declarationOf(type: abstract new (...args: never[]) => unknown, 
   )
 }
 
-function limitValue({ name, limit }: JobDeclaration, input: unknown): string | undefined {
+export function limitValue({ name, limit }: JobDeclaration, input: unknown): string | undefined {
   if (!limit) return undefined
   const value: unknown = limit.by(input as never) // of the type that the job declares
   if (typeof value === 'string' || typeof value === 'number') return String(value)
@@ -216,7 +216,7 @@ function digest(tenant: string | undefined, ...parts: readonly string[]): string
 /** How often a job with a key is tried to be added: each time, the one that had the key was finished meanwhile. */
 const MOST_TRIES = 10
 
-export async function insert(database: JobDatabase, session: Session, job: NewJob): Promise<AddedJob> {
+export async function insert(database: JobDatabase, session: LastSession, job: NewJob): Promise<AddedJob> {
   const { statements } = database
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const [row] = await session.executeOwn(statements.add(job))

@@ -1,17 +1,17 @@
+import { DataTypes, type ModelAttributes, Op } from 'sequelize'
+import { Column } from 'sequelize-typescript'
 import {
-  DataTypes,
-  type IndexesOptions,
-  type InitOptions,
-  type ModelAttributeColumnOptions,
-  type ModelAttributes,
-  Op,
-} from 'sequelize'
-import { Column, type Model, type ModelStatic, Table } from 'sequelize-typescript'
-import { BootError } from '../core/boot-error.js'
-import type { Constructor } from '../di/token.js'
-import { Base } from '../db/base.js'
-import { howToCreate } from '../db/startup/schema-check.js'
-import { companionsOf } from '../db/startup/companions.js'
+  type Index,
+  instant,
+  mapOwnTables,
+  noIndexes,
+  number,
+  optionalInstant,
+  optionalText,
+  OwnTable,
+  type OwnTableFacts,
+  text,
+} from '../db/own-tables/own-table.js'
 
 /** The life of a job: `delayed` until it is due, `limited` while as many of its limit run as may; `done` and `dead` are the ends. */
 export type JobState = 'delayed' | 'ready' | 'limited' | 'running' | 'done' | 'dead'
@@ -27,22 +27,6 @@ export const MAX_INPUT = 60_000
 
 /** The longest list of the queues of a worker, in characters. */
 export const MAX_QUEUES = 1_000
-
-const isMysql = (dialect: string | undefined) => dialect === 'mysql' || dialect === 'mariadb'
-
-// Without BINARY, MySQL takes 'Mail' and 'mail' for one queue, and the steps 'charge-a' and 'charge-\u00e1' for one. Elsewhere it would mean bytes.
-const text = (length: number, dialect?: string) => ({
-  type: DataTypes.STRING(length, isMysql(dialect)),
-  allowNull: false,
-})
-const optionalText = (length: number, dialect?: string) => ({ ...text(length, dialect), allowNull: true })
-const number = () => ({ type: DataTypes.INTEGER, allowNull: false })
-/** In milliseconds since 1970, by the clock of the database: the same on each of them, in any time zone. */
-const instant = () => ({ type: DataTypes.BIGINT, allowNull: false })
-const optionalInstant = () => ({ type: DataTypes.BIGINT, allowNull: true })
-
-type Columns = Readonly<Record<string, ModelAttributeColumnOptions>>
-type Index = IndexesOptions & { readonly fields: string[] }
 
 // New objects for each use: Sequelize adds to those that it is given.
 const JOB = (dialect?: string) =>
@@ -108,24 +92,11 @@ function jobIndexes(dialect: string): Index[] {
   ]
 }
 
-/** A table whose columns, and indexes, differ from database to database. */
-class JobTable<Row extends Model> extends Base<Row> {
-  /** @internal Called by sequelize-typescript when the class is mapped to a database. */
-  static override initialize<S extends ModelStatic<Model>, M extends InstanceType<S>>(
-    attributes: ModelAttributes,
-    options: InitOptions,
-  ): S {
-    const { columns, indexes } = tableOf(this)
-    const dialect = options.sequelize.getDialect()
-    return super.initialize<S, M>(withTypes(attributes, columns(dialect)), { ...options, indexes: indexes(dialect) })
-  }
-}
-
 /**
  * The table of jobs: a row for each. Add it to the models of the database in which the handlers write: `createApp({ models: [Hero, JobRecord] })`. Its tables
  * are created by a migration with `createJobTables()`. Programs read it, and leave the writing to this package.
  */
-export class JobRecord extends JobTable<JobRecord> {
+export class JobRecord extends OwnTable<JobRecord> {
   @Column(JOB().id) declare id: string
   /** `mail.welcome` */
   @Column(JOB().name) declare name: string
@@ -160,15 +131,8 @@ export class JobRecord extends JobTable<JobRecord> {
   @Column(JOB().finished) declare finished: string | null
 }
 
-/** The attributes with the types that they have in one dialect. */
-function withTypes(attributes: ModelAttributes, columns: Columns): ModelAttributes {
-  return Object.fromEntries(
-    Object.entries(attributes).map(([name, attribute]) => [name, { ...(attribute as object), ...columns[name] }]),
-  ) as ModelAttributes
-}
-
 /** The processes that run jobs: what one runs is claimed by another when its row is no longer valid. */
-export class JobWorker extends JobTable<JobWorker> {
+export class JobWorker extends OwnTable<JobWorker> {
   @Column(WORKER().id) declare id: string
   @Column(WORKER().host) declare host: string
   /** How many jobs of each queue it runs at once: `mail=5,default=10`. Null if that is too long. */
@@ -177,34 +141,24 @@ export class JobWorker extends JobTable<JobWorker> {
 }
 
 /** Rows to lock: who counts the running jobs of a limit holds the row of its bucket. They are never deleted. */
-export class JobLimit extends JobTable<JobLimit> {
+export class JobLimit extends OwnTable<JobLimit> {
   @Column(LIMIT().bucket) declare bucket: number
 }
 
 /** The last instant of each `@Cron()` for which a job was added. */
-export class JobCron extends JobTable<JobCron> {
+export class JobCron extends OwnTable<JobCron> {
   @Column(CRON().name) declare name: string
   @Column(CRON().last) declare last: string
 }
 
 /** The results of the steps of a job, as JSON. */
-export class JobStep extends JobTable<JobStep> {
+export class JobStep extends OwnTable<JobStep> {
   @Column(STEP().job_id) declare job_id: string
   @Column(STEP().name) declare name: string
   @Column(STEP().result) declare result: string | null
 }
 
-/** One of the tables of jobs. */
-export interface JobTableFacts {
-  readonly model: Constructor
-  readonly name: string
-  readonly columns: (dialect?: string) => Columns
-  readonly indexes: (dialect: string) => readonly Index[]
-}
-
-const noIndexes = () => []
-
-export const TABLES: readonly JobTableFacts[] = [
+export const TABLES: readonly OwnTableFacts[] = [
   { model: JobRecord, name: 'job', columns: JOB, indexes: jobIndexes },
   { model: JobWorker, name: 'job_worker', columns: WORKER, indexes: noIndexes },
   { model: JobLimit, name: 'job_limit', columns: LIMIT, indexes: noIndexes },
@@ -212,20 +166,7 @@ export const TABLES: readonly JobTableFacts[] = [
   { model: JobStep, name: 'job_step', columns: STEP, indexes: noIndexes },
 ]
 
-/** @throws BootError for a class that a program has derived from one. */
-function tableOf(model: Function): JobTableFacts {
-  const table = TABLES.find((one) => one.model === model)
-  if (table) return table
-  throw new BootError(
-    `${model.name} extends a table of jobs, which has one class. Name ${JobRecord.name} itself among the models.`,
-  )
-}
-
-const HOW_TO_CREATE =
-  "Write a migration: import { createJobTables } from 'sequitur/jobs', and await createJobTables(queryInterface)."
-
-for (const { model, name } of TABLES) {
-  Table({ tableName: name, timestamps: false })(model)
-  howToCreate.write(model, HOW_TO_CREATE)
-}
-companionsOf.write(JobRecord, [JobWorker, JobLimit, JobCron, JobStep])
+mapOwnTables(
+  TABLES,
+  "Write a migration: import { createJobTables } from 'sequitur/jobs', and await createJobTables(queryInterface).",
+)

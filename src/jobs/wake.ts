@@ -1,17 +1,8 @@
-import type { Sequelize } from 'sequelize'
+import { NoticeChannel } from '../db/own-tables/notify.js'
+import { Waking } from '../db/own-tables/waking.js'
 
-type Waker = () => void
+/** Wakes the workers of this process: jobs were added, and committed. */
+export const jobsAdded = new Waking()
 
-const wakers = new WeakMap<Sequelize, Set<Waker>>()
-
-/** Has the function called when jobs were added to this database. Returns what ends that. */
-export function onWake(sequelize: Sequelize, waker: Waker): () => void {
-  const all = wakers.get(sequelize) ?? new Set()
-  wakers.set(sequelize, all.add(waker))
-  return () => void all.delete(waker)
-}
-
-/** Jobs were added, and committed. */
-export function wake(sequelize: Sequelize): void {
-  for (const waker of wakers.get(sequelize) ?? []) waker()
-}
+/** Wakes those of other processes. */
+export const jobNotices = new NoticeChannel('sequitur_job')

@@ -1,4 +1,5 @@
 import { cast, fn, literal, Op, where, type WhereOptions } from 'sequelize'
+import { isMysql } from '../db/is-mysql.js'
 import { quoted } from '../db/sequelize/quote.js'
 import type { ListColumn } from './list-column.js'
 import type { ListFilter } from './list-plan.js'
@@ -38,7 +39,7 @@ export function conditionsOf(
 }
 
 function textMethodOf(dialect: string): TextMethod {
-  return dialect === 'mysql' || dialect === 'mariadb' ? 'bytes' : dialect === 'sqlite' ? 'instr' : 'like'
+  return isMysql(dialect) ? 'bytes' : dialect === 'sqlite' ? 'instr' : 'like'
 }
 
 type PlainOperator = Exclude<ListOperator, 'null' | 'contains' | 'startsWith'>

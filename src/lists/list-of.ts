@@ -115,9 +115,14 @@ const SERVED: ReadonlySet<string> = new Set(['eq', 'in', 'lt', 'lte', 'gt', 'gte
  * @param unindexed the paths of columns that need none.
  */
 function columnUses({ filters, sorts }: ListPlan, user: string, unindexed: readonly string[]): ColumnUse[] {
-  const filtered = filters.filter(isServed).map(({ column }) => use(column, `${user} filters by ${column.path}`))
+  const filtered = filters.filter(isServed).map(({ column }) => use(column, `${user} ${filtersBy(column.path)}`))
   const sorted = [...sorts.values()].map((column) => use(column, `${user} sorts by ${column.path}`))
   return [...filtered, ...sorted].flatMap(({ path, ...needed }) => (unindexed.includes(path) ? [] : needed))
+}
+
+/** The total of a condition on a joined table reads rows, too. */
+function filtersBy(path: string): string {
+  return `filters by ${path}${path.includes('.') ? '' : '; a total is then counted in the index alone'}`
 }
 
 function isServed({ operator }: ListFilter): boolean {

@@ -1,3 +1,4 @@
+import { isMysql } from '../db/is-mysql.js'
 import type { DatabaseFacts, StatementEnded } from '../core/events/channels.js'
 import { summarizeQuery } from '../db/sql/query-summary.js'
 
@@ -11,8 +12,7 @@ export function knownMethod(method: string): string {
 /** The code of an error of the database: a SQLSTATE of PostgreSQL, an error number of MySQL and MariaDB, a result code of SQLite. */
 export function databaseErrorCode(error: unknown, { dialect }: DatabaseFacts): string | undefined {
   const original = property(error, 'original') ?? error // Sequelize's errors have the driver's
-  const isMysql = dialect === 'mysql' || dialect === 'mariadb'
-  const code = (isMysql ? property(original, 'errno') : undefined) ?? property(original, 'code')
+  const code = (isMysql(dialect) ? property(original, 'errno') : undefined) ?? property(original, 'code')
   return typeof code === 'string' || typeof code === 'number' ? String(code) : undefined
 }
 

@@ -1,5 +1,6 @@
 import { type Model, type ModelStatic, QueryTypes, type Sequelize } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
+import type { BoundaryStatement } from '../db/boundary.js'
 import { queryGeneratorOf } from '../db/sequelize/internals.js'
 import type { TenantTables } from './tenant-tables.js'
 import type { TenantKind, TenantTable } from './tenant.js'
@@ -22,6 +23,45 @@ export async function checkRowSecurity(
   throw new BootError(
     `tenancy(): PostgreSQL does not limit these tables to a tenant. Write a migration:\n${missing.map((sql) => `  ${sql}\n`).join('')}`,
   )
+}
+
+/** The statements that tables lack; for a table that does not exist, those that it needs once it does. */
+export async function missingRowSecurity(
+  sequelize: Sequelize,
+  { all, kind }: TenantTables,
+): Promise<readonly BoundaryStatement[]> {
+  const missing: BoundaryStatement[] = []
+  for (const table of all) {
+    const found = (await exists(sequelize, table))
+      ? await missingSql(sequelize, table, kind)
+      : allSql(sequelize, table, kind)
+    missing.push(...found.map((sql) => ({ model: table.model, sql: withoutComment(sql) })))
+  }
+  return missing
+}
+
+/** `DROP POLICY all ON task; -- why` */
+function withoutComment(sql: string): string {
+  return sql.slice(0, sql.lastIndexOf(';'))
+}
+
+async function exists(sequelize: Sequelize, { model }: TenantTable): Promise<boolean> {
+  const [row] = await sequelize.query<{ readonly exists: boolean }>(`SELECT to_regclass($1) IS NOT NULL AS exists`, {
+    bind: [tableOf(sequelize, model)],
+    type: QueryTypes.SELECT,
+    transaction: null,
+  })
+  return row?.exists === true
+}
+
+function allSql(sequelize: Sequelize, { model, column: name }: TenantTable, kind: TenantKind): string[] {
+  const table = tableOf(sequelize, model)
+  const limited = { table, column: quotedName(sequelize, name), kind, looseType: undefined }
+  return [
+    `ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;`,
+    `ALTER TABLE ${table} FORCE ROW LEVEL SECURITY;`,
+    ...missingPolicy([], limited, (policy) => quotedName(sequelize, policy)),
+  ]
 }
 
 interface RoleRow {

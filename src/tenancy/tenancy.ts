@@ -1,13 +1,13 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
 import { callback, checkOptions, fitting, type OptionChecks, text } from '../core/option-checks.js'
-import type { Boundary, UnitBoundary } from '../db/boundary.js'
+import type { Boundary, BoundaryStatement, UnitBoundary } from '../db/boundary.js'
 import type { RouteFacts } from '../di/route-facts.js'
 import type { Request } from '../http/request.js'
 import { forgetGivenTenant, givenTenant, isUnscoped, refuseEnded, unscoped, withTenant } from './given-tenant.js'
 import { limitReads } from './limit-reads.js'
 import { limitWrites } from './limit-writes.js'
-import { checkRowSecurity } from './row-security.js'
+import { checkRowSecurity, missingRowSecurity } from './row-security.js'
 import { StatementLimits } from './statement-limits.js'
 import { TenantTables } from './tenant-tables.js'
 import { warningsOf } from './shared-keys.js'
@@ -96,6 +96,11 @@ class TenantBoundary implements Boundary {
   async checkAgain(sequelize: Sequelize): Promise<void> {
     const { tables, role, hasPolicies } = this.#settingsOf(sequelize)
     if (hasPolicies) await unscoped(() => checkRowSecurity(sequelize, tables, role))
+  }
+
+  async missingStatements(sequelize: Sequelize): Promise<readonly BoundaryStatement[]> {
+    const { tables, hasPolicies } = this.#settingsOf(sequelize)
+    return hasPolicies ? missingRowSecurity(sequelize, tables) : []
   }
 
   enforce(sequelize: Sequelize): void {

@@ -175,6 +175,10 @@ export class TenantUnit implements UnitBoundary {
     return this.#settings.hasPolicies && kind === 'read'
   }
 
+  ownerIn(table: string): string | undefined {
+    return this.isUnscoped || !this.#settings.tables.of(table) ? undefined : this.#tenant
+  }
+
   rowOwner(model: ModelStatic<Model>): string | undefined {
     const { kind, given } = this.#origin
     if (!this.isEnforced || kind !== 'request' || given || this.isUnscoped) return undefined

@@ -1,15 +1,38 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { sequitur } from '../support/command.js'
+import { MAIN, sequitur } from '../support/command.js'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-const commands = ['new', 'routes', 'openapi', 'client', 'doctor', 'work', 'jobs', 'upgrade']
+const commands = ['new', 'routes', 'openapi', 'client', 'doctor', 'work', 'jobs', 'migrate', 'models', 'upgrade']
 
 test('sequitur --help lists every command', () => {
   const { status, stdout, stderr } = sequitur('--help')
   assert.deepEqual([status, stderr], [0, ''])
   for (const command of commands) assert.match(stdout, new RegExp(`^  ${command} +\\w`, 'm'))
+})
+
+test('sequitur --help loads no command, and no package', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sequitur-help-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const { status } = spawnSync(process.execPath, [MAIN, '--help'], {
+    env: { ...process.env, NODE_V8_COVERAGE: folder },
+  })
+  assert.equal(status, 0)
+  const [report = ''] = readdirSync(folder)
+  const { result } = JSON.parse(readFileSync(join(folder, report), 'utf8')) as {
+    readonly result: readonly { readonly url: string }[] // as V8 writes it
+  }
+  const files = result.flatMap(({ url }) => (url.startsWith('file:') ? [url] : []))
+  assert.ok(files.some((url) => url.endsWith('/dist/cli/main.js')))
+  assert.deepEqual(
+    files.filter((url) => url.includes('/node_modules/')),
+    [],
+  )
+  assert.ok(files.length < 12, files.join('\n'))
 })
 
 test('sequitur --version prints the version of the package', () => {

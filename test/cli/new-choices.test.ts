@@ -59,6 +59,7 @@ for (const [database, auth] of [
     const migrations = auth === 'none' ? '0001-create-task' : '0001-create-task, 0002-create-person'
     assert.match(npm(project, 'migrate', variables).stdout, new RegExp(`^Migrated: ${migrations}$`, 'm'))
     assert.match(sequiturIn(project, variables, 'doctor').stdout, /\n\nNothing found\.\n$/)
+    assert.equal(sequiturIn(project, variables, 'migrate', 'check').status, 0)
 
     const served = await start(project, [...HOOKS, 'src/main.ts'], variables)
     if (auth === 'none') assert.equal((await post(`${served.url}/tasks`, { title: 'Read the page' })).status, 201)
@@ -100,8 +101,9 @@ for (const [agent, install, run] of [
     sequiturIn(folder, { npm_config_user_agent: `${agent}/11.1.2 node/v24.0.0 linux x64` }, 'new', 'my-api')
     const ci = parse(readFileSync(join(folder, 'my-api/.github/workflows/ci.yml'), 'utf8'))
     const commands = ci.jobs.test.steps.flatMap((step: { run?: string }) => step.run ?? [])
-    const scripts = [`${agent} test`, `${agent} run build`, `${agent} run migrate`, `${run} sequitur doctor`]
-    assert.deepEqual(commands, [install, ...scripts])
+    const scripts = [`${agent} test`, `${agent} run build`, `${agent} run migrate`]
+    const checks = [`${run} sequitur migrate check`, `${run} sequitur doctor`]
+    assert.deepEqual(commands, [install, ...scripts, ...checks])
     const readme = readFileSync(join(folder, 'my-api/README.md'), 'utf8')
     assert.match(readme, new RegExp(`^${agent} install$`, 'm'))
     assert.ok(readme.includes(`\`${run} sequitur routes\``), readme)

@@ -159,10 +159,10 @@ for (const [what, version, program, message] of [
     'that fails',
     ownVersion(),
     "console.log('The document'); console.error('is wrong'); process.exit(3)",
-    /^@redocly\/cli failed:\\nThe document\\nis wrong\\n\n$/,
+    /^@redocly\/cli failed:\nThe document\nis wrong\n\n$/,
   ],
 ] as const) {
-  test(`a generator ${what} ends the command with one line, and nothing is written`, () => {
+  test(`a generator ${what} ends the command with a message, and nothing is written`, () => {
     const folder = temporaryFolder()
     writeFileSync(join(folder, 'openapi.json'), JSON.stringify({ openapi: '3.1.0', info: {}, paths: {} }))
     const generator = join(folder, 'node_modules/@redocly/cli')

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { Agent } from 'node:http'
 import { test } from 'node:test'
 import { newLifespan, withSession } from 'sequitur'
+import { FeedEvent } from 'sequitur/feeds'
 import { Hero } from '../../example/hero.js'
 import { assertStored, Clients, createHero } from '../support/creating-clients.js'
 import { postgresUrl } from '../support/postgres.js'
@@ -22,7 +23,7 @@ interface Cluster extends Served {
 
 async function startCluster(): Promise<Cluster> {
   const database = await postgresUrl()
-  await withSession(newLifespan(database, { models: [Hero], sync: true }), async () => {}) // creates the table
+  await withSession(newLifespan(database, { models: [Hero, FeedEvent], sync: true }), async () => {}) // creates the tables
   const served = await serve(['example/recipes/cluster.ts'], {
     toolkit_url: database,
     toolkit_processes: '2',

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newLifespan, select, withSession } from 'sequitur'
+import { FeedEvent } from 'sequitur/feeds'
 import { JobRecord } from 'sequitur/jobs'
 import { testApp } from 'sequitur/testing'
 import { appOptions } from '../../example/conduit/app.js'
 import { migrate } from '../../example/conduit/database.js'
 import { User } from '../../example/conduit/models.js'
-import { serve } from '../support/processes.js'
+import { EventClient } from '../support/event-source.js'
+import { jsonOf, serve } from '../support/processes.js'
 import { mailServer } from '../support/smtp.js'
 import { until } from '../support/waiting.js'
 import { databases, statements } from '../support/databases.js'
@@ -75,6 +77,51 @@ for (const database of files) {
     assert.match(mail.messages[0] ?? '', /^Message-ID: <mail\.welcome-1-[0-9a-z]+@conduit\.example\.com>$/m)
     const user = await withSession(lifespan, (session) => session.get(User, 1))
     assert.equal(user?.welcomed, true)
+  })
+
+  test(`${database.name}: who follows the comments of an article receives each one, and no other`, async (t) => {
+    const url = await database.url()
+    await migrate(newLifespan(url))
+    const lifespan = newLifespan(url)
+    const api = await testApp({ ...appOptions(lifespan), logger: false })
+    t.after(api.close)
+    const user = { username: 'robin', email: 'robin@example.com', password: 'password' }
+    const { token } = (await jsonOf(api.fetch('/api/users', { method: 'POST', json: { user } }))).user
+    const call = (method: string, path: string, json?: object) =>
+      api.fetch(`/api/articles${path}`, { method, headers: { authorization: `Token ${token}` }, ...(json && { json }) })
+    const article = { title: 'Tea', description: 'With milk?', body: 'Warm the pot.', tagList: [] }
+    for (const title of ['Tea', 'Coffee']) await call('POST', '', { article: { ...article, title } })
+    const comment = async (path: string, body: string) =>
+      (await jsonOf(call('POST', `${path}/comments`, { comment: { body } }))).comment
+
+    assert.equal((await api.fetch('/api/articles/none/comments/events')).status, 404)
+    await comment('/tea', 'before')
+    const reader = new EventClient(`${api.url}/api/articles/tea/comments/events`, { retry: 20 })
+    t.after(() => reader.close())
+    await until('it is connected', () => reader.lastId !== '')
+    const first = await comment('/tea', 'first')
+    assert.equal((await call('POST', '/tea/comments', { comment: { body: '' } })).status, 422)
+    await comment('/coffee', 'elsewhere')
+    await until('the comment arrives', () => reader.received.length === 1)
+    reader.cut()
+    const second = await comment('/tea', 'second')
+    assert.equal((await call('DELETE', `/tea/comments/${first.id}`)).status, 204)
+    await until('what was missed arrives', () => reader.received.length === 3)
+    const viewOf = ({ author: { username, bio, image }, ...rest }: typeof first) => ({
+      ...rest,
+      author: { username, bio, image },
+    })
+    assert.deepEqual(
+      reader.received.map(({ event, data }) => [event, JSON.parse(data)]),
+      [
+        ['comment.added', viewOf(first)],
+        ['comment.added', viewOf(second)],
+        ['comment.deleted', { id: first.id }],
+      ],
+    )
+    const stored = await withSession(lifespan, (session) => session.all(select(FeedEvent)))
+    assert.equal(stored.length, 5)
+    assert.doesNotMatch(JSON.stringify(stored), /password/)
   })
 
   test(`${database.name}: the program migrates, writes its first rows once, and serves`, async () => {

@@ -1,32 +1,15 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { createApp, newLifespan, withSession } from 'sequitur'
 import { memoryDatabase, testApp } from 'sequitur/testing'
+import { withSession } from 'sequitur'
 import { Hero } from '../../example/hero.js'
-import * as createNote from '../../example/recipes/first-steps/0002-create-note.js'
-import { Note } from '../../example/recipes/first-steps/note.js'
 import { HeroChangeController } from '../../example/recipes/from-express.js'
 import { BirthdayController } from '../../example/recipes/from-nestjs.js'
-import { jsonOf, serve, temporaryFolder } from '../support/processes.js'
+import { jsonOf, serve } from '../support/processes.js'
 // The test that docs/first-steps.md shows runs as one of the tests.
 import '../../example/recipes/first-steps/notes.test.js'
 
 const robin = { name: 'Robin', secret_identity: 'Tim Drake', age: 17 }
-
-test('0002-create-note.ts: creates the table that the model needs, and removes it', async () => {
-  const url = `sqlite+sqlite3:///${join(temporaryFolder(), 'notes.sqlite')}`
-  const context = (work: typeof createNote.up) =>
-    withSession(newLifespan(url), ({ sequelize }) => work({ context: sequelize.getQueryInterface() }))
-  const start = async () => {
-    const app = createApp({ controllers: [], models: [Note], lifespan: newLifespan(url), logger: false })
-    await app.start().finally(() => app.close())
-  }
-  await context(createNote.up)
-  await start()
-  await context(createNote.down)
-  await assert.rejects(start, /note/)
-})
 
 test('deployed.ts: is alive and ready, and ends with SIGTERM', async () => {
   const url = 'sqlite+sqlite3:///:memory:'

@@ -5,6 +5,7 @@ import { memoryDatabase, testApp } from 'sequitur/testing'
 import { WikiController, WikiPage } from '../../example/guides/conditional-requests.js'
 import { GreeterController } from '../../example/guides/injection.js'
 import { HeroListController } from '../../example/guides/lists.js'
+import { LiveHeroController } from '../../example/guides/live-lists.js'
 import { RankingController } from '../../example/guides/pages.js'
 import { GreetingController } from '../../example/guides/parameters.js'
 import { VisitController } from '../../example/guides/responses.js'
@@ -14,6 +15,7 @@ import { SidekickController } from '../../example/guides/transactions.js'
 import { AttachmentController } from '../../example/guides/uploads.js'
 import { Hero } from '../../example/hero.js'
 import { HeroController } from '../../example/heros.js'
+import { openEvents } from '../feeds/open-events.js'
 
 /* The program with which each page of docs/ begins. */
 
@@ -91,6 +93,17 @@ test('lists.md: a filter and a sort', async (t) => {
     (await ask('GET', `/hero-list?${query}`))[1].data.map(({ name }: { name: string }) => name)
   assert.deepEqual(await namesOf('filter[age][gte]=18'), ['Alfred'])
   assert.deepEqual(await namesOf('sort=-name'), ['Robin', 'Alfred'])
+})
+
+test('live-lists.md: the list is stale at once, and after a change', async (t) => {
+  const { ask, url } = await startWithHeroes(t, LiveHeroController)
+  const page = await (await fetch(`${url}/live-heroes/page`)).text()
+  assert.match(page, /new EventSource\('\/live-heroes'\)/)
+  const client = await openEvents(t, `${url}/live-heroes`)
+  await client.count(1)
+  assert.equal((await ask('POST', '/heros', { ...robin, name: 'Batgirl' }))[0], 201)
+  await client.count(2)
+  assert.equal((await ask('GET', '/live-heroes'))[1].meta.total_items, 3)
 })
 
 test('conditional-requests.md: who has read an old version is refused', async (t) => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { newLifespan, withSession } from 'sequitur'
+import { FeedEvent } from 'sequitur/feeds'
 import { Hero } from '../../example/hero.js'
 import { codeBlock } from '../support/code-block.js'
 import { assertStored, Clients } from '../support/creating-clients.js'
@@ -63,7 +64,7 @@ for (const [name, program, before] of [
     { skip: skipWithout(`A rolling restart behind ${name}`, [program]) },
     async (t) => {
       const database = await postgresUrl()
-      await withSession(newLifespan(database, { models: [Hero], sync: true }), async () => {}) // creates the table
+      await withSession(newLifespan(database, { models: [Hero, FeedEvent], sync: true }), async () => {}) // creates the tables
       const ports = [await freePort(), await freePort()]
       const apps = await Promise.all(ports.map((port) => deploy(database, port)))
       const balancer = await before(t, ports)

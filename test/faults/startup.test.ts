@@ -85,7 +85,7 @@ function placeOfSql(bytes: Buffer): readonly [start: number, end: number] | unde
 
 /** Replaces a statement by one that the server cancels. */
 function cancel(bytes: Buffer, [start, end]: readonly [start: number, end: number]): void {
-  const ofPostgres = `SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(60)${bytes[0] === 0x50 ? ', $1::text[]' : ''}`
+  const ofPostgres = `SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(60)${bytes[0] === 0x50 ? ', $1::text' : ''}`
   bytes.fill(' ', start, end)
   bytes.write(bytes[4] === 0x03 ? 'KILL QUERY CONNECTION_ID()' : ofPostgres, start)
 }

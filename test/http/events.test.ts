@@ -399,3 +399,63 @@ test('events are documented as text/event-stream, with the schema of their data'
   })
   assert.ok(components?.schemas?.['Tick'])
 })
+
+class Tock {
+  @Field({ type: 'integer' }) hour!: number
+}
+
+const made = <T extends object>(type: new () => T, values: T) => Object.assign(new type(), values)
+
+test('of several classes, each event is sent as its own class declares it', async (t) => {
+  async function* source(): AsyncGenerator<ServerEvent<Tick | Tock>> {
+    yield { event: 'tick', data: made(Tick, { number: 1 }) }
+    yield { event: 'tock', data: Object.assign(made(Tock, { hour: 2 }), { secret: 'x' }) }
+    yield { data: { number: 3 } } // the compiler does not know the classes of values
+  }
+  @Controller()
+  class Clock {
+    @Get('/clock', Events.of(Tick, Tock)) clock() {
+      return events(source())
+    }
+  }
+  const { app, fetch, log } = await api(t, [Clock])
+  const reader = (await fetch('/clock')).body?.getReader()
+  let text = ''
+  try {
+    for (let part; !(part = await reader?.read())?.done;) text += Buffer.from(part?.value ?? []).toString()
+  } catch {
+    // The connection is closed.
+  }
+  assert.equal(text, 'event: tick\ndata: {"number":1}\n\nevent: tock\ndata: {"hour":2}\n\n')
+  assert.match(log.join('\n'), /is Object, declared an instance of Tick or Tock/)
+  const refs = ['Tick', 'Tock'].map((name) => ({ $ref: `#/components/schemas/${name}` }))
+  const content = app.openapi().paths?.['/clock']?.get?.responses?.['200']
+  assert.ok(content && 'content' in content)
+  assert.deepEqual(content.content?.['text/event-stream'], { schema: { anyOf: refs }, 'x-event-data': { anyOf: refs } })
+})
+
+test('several types of events that are no classes with fields fail at startup', () => {
+  @Controller()
+  class Clock {
+    // @ts-expect-error an object of types is no class
+    @Get('/clock', Events.of(Tick, { hour: 'integer' })) clock() {
+      return events(ticks(1))
+    }
+    // @ts-expect-error Tock is not declared
+    @Get('/tocks', Events.of(Tick, Tick)) tocks() {
+      return events(
+        (async function* () {
+          yield { data: made(Tock, { hour: 1 }) }
+        })(),
+      )
+    }
+  }
+  @Controller()
+  class Texts {
+    @Get('/texts', Events.of(Tick, String)) texts() {
+      return events(ticks(1))
+    }
+  }
+  assert.match(bootMessage([Clock]), /Events\.of\(\): several types have to be classes with @Field\(\)s/)
+  assert.match(bootMessage([Texts]), /Events\.of\(\): several types have to be classes with @Field\(\)s, got 'string'/)
+})

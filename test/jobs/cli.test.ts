@@ -262,7 +262,10 @@ for (const [words, message] of [
   [['work', MODULE, '--queue', 'mail'], "--queue is 'mail'. Write a queue and a number: --queue mail=5"],
   [['work', MODULE, '--queue', 'mial=5'], /^--queue has the queue mial, and no job has it\. Did you mean 'mail'\?\n$/],
   [['work', MODULE, '--queue', 'mail=0'], /^--queue\.mail is 0\. Write a whole number of jobs that run at once/],
-  [['work', 'example/quickstart.ts'], /^The app of example\/quickstart\.ts has no jobs\./],
+  [
+    ['work', 'example/quickstart.ts'],
+    /^The app of example\/quickstart\.ts has no jobs and no relays\. .*jobs: \[MailJobs\], relays: \[toNats\]/,
+  ],
   [['jobs', 'example/quickstart.ts', 'list'], /^The app of example\/quickstart\.ts has no jobs\./],
   [['jobs', MODULE, 'lst'], "sequitur jobs has no 'lst'. Did you mean 'list'?"],
   [['jobs', 'list'], 'There is no file src/app.ts. Name the module that calls createApp().'],

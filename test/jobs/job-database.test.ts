@@ -53,7 +53,7 @@ for (const kind of databases.filter((one) => !isSqlite(one)))
     const { database, mayEnd, write, effects } = await impatientDatabase(t, kind)
     await assert.rejects(database.transaction(write(1)), {
       name: 'SequelizeConnectionTimedOutError',
-      message: /The database has not answered the worker within 100 ms/,
+      message: /The database has not answered within 100 ms/,
     })
     mayEnd.open()
     assert.deepEqual(await effects(), [])

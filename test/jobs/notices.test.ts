@@ -5,7 +5,7 @@ import { Controller, Field, Post, sql, withSession } from 'sequitur'
 import { Job, JobRecord, Jobs } from 'sequitur/jobs'
 import { listen } from '../../src/db/dialects/postgres/listen.js'
 import { jobDatabase } from '../../src/jobs/job-database.js'
-import { CHANNEL } from '../../src/jobs/notify.js'
+import { jobNotices } from '../../src/jobs/wake.js'
 import { databaseApp, postgres, skipIfShared, statements } from '../support/databases.js'
 import { gate, until } from '../support/waiting.js'
 
@@ -104,7 +104,10 @@ test(
     for (let n = 0; n < 5; n++) await add()
     assert.equal(sent.length, 1)
     let received = 0
-    const listening = await listen(database.sequelize, CHANNEL, { onNotice: () => received++, onEnd: () => {} })
+    const listening = await listen(database.sequelize, [jobNotices.name], {
+      onNotice: () => received++,
+      onEnd: () => {},
+    })
     t.after(() => listening?.close())
     mayEnd.open()
     await until('a notice arrives after the last job was added', () => received > 0)

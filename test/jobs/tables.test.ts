@@ -66,6 +66,6 @@ test('a class that extends the table of jobs does not start', async () => {
   const database = newLifespan('sqlite+sqlite3:///:memory:', { models: [Job], sync: true })
   await assert.rejects(
     () => database.start(),
-    /Job extends a table of jobs, which has one class\. Name JobRecord itself among the models\./,
+    /Job extends a table of this package, which has one class\. Name JobRecord itself among the models\./,
   )
 })

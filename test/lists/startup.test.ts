@@ -69,7 +69,7 @@ for (const kind of kinds) {
       return warnings.filter((line) => line.includes('Listed'))
     }
     const missing = [
-      "no index begins with column age of table hero (Listed filters by age). Add it in a migration: await context.addIndex('hero', ['age'])",
+      "no index begins with column age of table hero (Listed filters by age; a total is then counted in the index alone). Add it in a migration: await context.addIndex('hero', ['age'])",
       "no index begins with column seen of table hero (Listed sorts by seen). Add it in a migration: await context.addIndex('hero', ['seen'])",
     ]
     const city =

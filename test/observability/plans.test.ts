@@ -222,6 +222,9 @@ test('a plan that does not come in time is given up, and its connection closed',
   locking = gate()
   const app = await explaining(t, postgres)
   database = app.database
+  // Of which one is left while the other has the lock.
+  const open = () => database.sequelize.query('SELECT pg_sleep(0.1)')
+  await Promise.all([open(), open(), open()])
   assert.equal((await app.fetch('/heros/locked')).status, 204)
   const { failure, plan } = await app.plan()
   locking.open()

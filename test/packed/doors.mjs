@@ -10,6 +10,7 @@ import { Idempotent } from 'sequitur/idempotency'
 import { Rows } from 'sequitur/exports'
 import { listOf } from 'sequitur/lists'
 import { metrics } from 'sequitur/metrics'
+import { steps } from 'sequitur/migrations'
 import { openTelemetry } from 'sequitur/opentelemetry'
 import { settings } from 'sequitur/settings'
 import { tenancy } from 'sequitur/tenancy'
@@ -33,6 +34,7 @@ const refused = [
   () => listOf(wrong, {}),
   () => Rows.of(wrong, wrong),
   () => settings(wrong),
+  () => steps(wrong, []),
   () => Multipart(wrong)({}, 'create', 0),
   () => openTelemetry(wrong),
   () => metrics(wrong),

@@ -3,22 +3,30 @@ import type { TestContext } from 'node:test'
 
 const CUTS = ['before the request', 'in the request', 'in the response'] as const
 
+/** Where a test ends what it has started. */
+type Ending = Pick<TestContext, 'after'>
+
 /**
  * A proxy that cuts each tenth connection: before its request, in it, or in a response. The others end after some parts of responses, wherever that is, so
  * that there are many.
+ *
+ * @param url of the server, or what returns it for each connection: undefined where there is none.
+ * @param most parts that a connection forwards. Default 8.
  */
-export async function cuttingProxy(t: TestContext, url: string) {
+export async function cuttingProxy(t: Ending, url: string | (() => string | undefined), most = 8) {
+  const urlOf = typeof url === 'string' ? () => url : url
   const cuts = { 'before the request': 0, 'in the request': 0, 'in the response': 0, later: 0 }
   let connections = 0
   const listening = await listen(t, (client) => {
     const number = connections++
     const place = number % 10 === 9 ? CUTS[Math.floor(number / 10) % CUTS.length] : undefined
-    if (place === 'before the request') {
-      cuts[place]++
+    const target = urlOf()
+    if (place === 'before the request' || target === undefined) {
+      cuts['before the request']++
       client.on('error', () => {}).destroy()
       return
     }
-    const server = connectTo(url, client)
+    const server = connectTo(target, client)
     const end = (where: keyof typeof cuts) => {
       cuts[where]++
       client.destroy()
@@ -28,7 +36,7 @@ export async function cuttingProxy(t: TestContext, url: string) {
       else server.write(chunk.subarray(0, anyNumber(chunk.length)), () => end(place))
     })
     let left = place === 'in the response' ? 1 + anyNumber(500) : Infinity
-    let parts = 1 + anyNumber(8)
+    let parts = 1 + anyNumber(most)
     server.on('data', (chunk: Buffer) => {
       const isLast = chunk.length >= left || --parts < 0
       forward(client, isLast ? chunk.subarray(0, Math.min(left, anyNumber(chunk.length + 1))) : chunk, () => {
@@ -65,7 +73,7 @@ export async function proxyThatLoses(
 }
 
 /** The URL of a proxy. */
-async function listen(t: TestContext, forwardClient: (client: Socket) => void): Promise<string> {
+async function listen(t: Ending, forwardClient: (client: Socket) => void): Promise<string> {
   const proxy = createServer(forwardClient)
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   t.after(() => proxy.close())

@@ -150,8 +150,11 @@ export interface Cluster {
   readonly standbys: readonly [ClusterNode, ClusterNode]
 }
 
-/** Starts a primary that waits for one of its two standbys at each COMMIT. They end with the test. */
-export async function startCluster(t: Pick<TestContext, 'after'>): Promise<Cluster> {
+/** Starts a primary that waits for one of its two standbys at each COMMIT. They end with the test. @param settings of each server. */
+export async function startCluster(
+  t: Pick<TestContext, 'after'>,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Cluster> {
   const account = serverAccount()
   const nodes: ClusterNode[] = []
   t.after(async () => {
@@ -174,12 +177,12 @@ export async function startCluster(t: Pick<TestContext, 'after'>): Promise<Clust
 
   const primary = await newNode('primary')
   run('initdb', ['-D', primary.directory, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'])
-  await primary.start({ synchronous_standby_names: 'ANY 1 (standby1, standby2)' })
+  await primary.start({ ...settings, synchronous_standby_names: 'ANY 1 (standby1, standby2)' })
   const newStandby = async (name: string) => {
     const standby = await newNode(name)
     const source = ['-d', connectionInfo(primary, name), '-D', standby.directory]
     run('pg_basebackup', [...source, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'])
-    await standby.start()
+    await standby.start(settings)
     return standby
   }
   const standbys = [await newStandby('standby1'), await newStandby('standby2')] as const

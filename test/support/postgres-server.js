@@ -23,6 +23,7 @@ import { fileURLToPath } from 'node:url'
  * @property {string} [password] a random one when it is left out
  * @property {number} [maxConnections] 200 when it is left out
  * @property {boolean} [lasting] whether what was committed outlives a kill. Default false, which is faster.
+ * @property {Readonly<Record<string, string>>} [settings] further ones of the server, by name
  */
 
 /**
@@ -92,7 +93,7 @@ async function start(
   directory,
   guard,
   log,
-  { port: chosen, password = randomBytes(12).toString('hex'), maxConnections = 200, lasting = false },
+  { port: chosen, password = randomBytes(12).toString('hex'), maxConnections = 200, lasting = false, settings = {} },
 ) {
   const EmbeddedPostgres = await embeddedPostgres()
   const port = chosen ?? (await freePort())
@@ -108,6 +109,7 @@ async function start(
       '-c',
       `max_connections=${maxConnections}`,
       ...(lasting ? ['-c', 'synchronous_commit=on'] : []),
+      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ],
     onLog: (text) => log.push(text),
     onError: (error) => log.push(String(error)),

@@ -55,14 +55,15 @@ export async function serve(args: readonly string[], variables: Readonly<Record<
 
 const LISTENING = /Listening on (http:\/\/\S+), documentation at \S+\/docs/
 
-/** Starts a server program in another folder. @param prints the line with its address. */
+/** Starts a server program in another folder. @param prints the line with its address. @param command what runs it, this program by default. */
 export async function serveIn(
   cwd: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   prints = LISTENING,
+  command = process.execPath,
 ): Promise<Served> {
-  const child = spawn(process.execPath, args, { cwd, env })
+  const child = spawn(command, args, { cwd, env })
   const output = collect(child)
   const closed = once(child, 'close') as Promise<[number | null]>
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {

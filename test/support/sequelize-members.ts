@@ -106,12 +106,19 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
       bulkInsertQuery: 'function',
       arithmeticQuery: 'function',
       truncateTableQuery: 'function',
+      attributeToSQL: 'function',
     },
   },
   {
     owner: 'QueryInterface',
     of: ({ sequelize }) => sequelize.getQueryInterface(),
-    members: { increment: 'function', decrement: 'function', select: 'function' },
+    members: {
+      increment: 'function',
+      decrement: 'function',
+      select: 'function',
+      createTable: 'function',
+      addIndex: 'function',
+    },
   },
   {
     owner: 'Model',
@@ -135,6 +142,7 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
       _attributeManipulation: 'object',
       _dataTypeSanitizers: 'object',
       _injectScope: 'function',
+      refreshAttributes: 'function',
       _conformIncludes: 'function',
       _expandIncludeAll: 'function',
       _validateIncludedElements: 'function',

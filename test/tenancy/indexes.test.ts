@@ -45,7 +45,7 @@ for (const kind of databases.filter((one) => one !== postgres))
   test(`an index that begins with the column of the tenant serves the column behind it, on ${kind.name}`, async (t) => {
     const url = await kind.url()
     const missing =
-      "no index begins with column size of table letter (Letters filters by size). Add it in a migration: await context.addIndex('letter', ['tenant_id', 'size'])"
+      "no index begins with column size of table letter (Letters filters by size; a total is then counted in the index alone). Add it in a migration: await context.addIndex('letter', ['tenant_id', 'size'])"
     const warnings: string[] = []
     const logger = { info() {}, error() {}, warn: (line: string) => void warnings.push(line) }
     const options = { boundary: tenancy({ of: () => 1, column: 'tenant_id' }), sync: true }

@@ -19,19 +19,11 @@ const CLIENT_SCRIPTS = {
 
 /** The packages of a new project other than `sequitur`. */
 const PEERS = ['sequelize', 'sequelize-typescript']
-const TESTED = ['umzug']
 const FOR_CLIENTS = ['@redocly/cli', 'vite']
 const FOR_DEVELOPMENT = ['@types/node', 'tsx', 'typescript']
 
 /** The names that a project cannot have: npm installs no package into one of the same name. */
-export const DEPENDENCIES: readonly string[] = [
-  'sequitur',
-  ...PEERS,
-  ...TESTED,
-  ...FOR_DEVELOPMENT,
-  'mysql2',
-  ...FOR_CLIENTS,
-]
+export const DEPENDENCIES: readonly string[] = ['sequitur', ...PEERS, ...FOR_DEVELOPMENT, 'mysql2', ...FOR_CLIENTS]
 
 /** The package.json of a new project. Its dependencies have the versions with which this package is tested. */
 export function projectManifest(project: string, { database, client }: Choices): object {
@@ -48,7 +40,6 @@ export function projectManifest(project: string, { database, client }: Choices):
     dependencies: {
       ...pick(peerDependencies, driver === undefined ? PEERS : [driver, ...PEERS]),
       sequitur: `^${version}`,
-      ...pick(devDependencies, TESTED),
     },
     devDependencies: pick(devDependencies, client ? [...FOR_CLIENTS, ...FOR_DEVELOPMENT] : FOR_DEVELOPMENT),
     // npm and yarn run the install scripts of these packages only; for pnpm see pnpm-workspace.yaml.

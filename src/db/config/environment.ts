@@ -34,6 +34,7 @@ const OPTIONS = {
   toolkit_file_mode: optionTypes.file_mode,
   toolkit_processes: wholeNumber(1),
   toolkit_job_lease: wholeNumber(500),
+  toolkit_feed_keep: wholeNumber(1_000),
 } as const
 
 type OptionVariable = keyof typeof OPTIONS

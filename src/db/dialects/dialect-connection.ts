@@ -38,6 +38,10 @@ export abstract class DialectConnection implements TransactionConnection {
     return this.hasBegun
   }
 
+  get sentCount(): number | undefined {
+    return undefined
+  }
+
   get isOpen(): boolean {
     return true
   }

@@ -1,6 +1,6 @@
 import { isObjectLiteral } from '../../core/records.js'
 import { col, fn, literal, type Model, type ModelStatic } from 'sequelize'
-import type { CompiledStatement } from '../direct-statement.js'
+import type { CompiledStatement, GeneratedStatement } from '../direct-statement.js'
 import { modelInternals } from '../sequelize/internals.js'
 import type { Select } from '../statements/statement.js'
 import {
@@ -134,10 +134,18 @@ export function countStatement(select: Select<Model>): CompiledStatement<number>
 }
 
 /** The number of rows, as `count()` returns it. */
-export function countOf({ model, plan, conditions: { shape, values } }: Selection): CompiledStatement<number> {
+export function countOf(selection: Selection): CompiledStatement<number> {
+  const { model, plan, conditions } = selection
+  const { shape } = conditions
   const statement = generated(plan, JSON.stringify(['count', shape]), () =>
     generate(model, { attributes: [[fn('count', col('*')), 'count']], ...whereOf(plan, shape) }),
   )
+  return countBy(statement, selection)
+}
+
+function countBy(statement: GeneratedStatement, selection: Selection): CompiledStatement<number> {
+  const { model, plan, conditions } = selection
+  const { values } = conditions
   const { sql } = statement
   const isBound = !plan.hasLiterals
   return {
@@ -148,6 +156,16 @@ export function countOf({ model, plan, conditions: { shape, values } }: Selectio
     readsAlone: plan.isOfPlainTable,
     read: ({ rows: [row] }) => parseInt(String((row as { count: unknown }).count), 10),
   } // as the SQL names it
+}
+
+/** The number of rows, of which the database reads no more than `most`. */
+export function countUpTo({ model, plan, conditions }: Selection, most: number): CompiledStatement<number> {
+  const { shape } = conditions
+  const statement = generated(plan, JSON.stringify(['count', shape, most]), () => {
+    const rows = generate(model, { attributes: [[literal('1'), 'one']], ...whereOf(plan, shape), limit: most })
+    return `SELECT count(*) AS count FROM (${rows.replace(/;$/, '')}) AS counted;`
+  })
+  return countBy(statement, { model, plan, conditions })
 }
 
 function hasOnlyRows(options: object): boolean {

@@ -9,6 +9,7 @@ export {
   allStatement,
   countOf,
   countStatement,
+  countUpTo,
   firstStatement,
   keyStatement,
   rowsOf,

@@ -1,7 +1,9 @@
 import { tableNameOf } from '../models/table-name.js'
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import { type ColumnUse, columnUsesOf } from './column-uses.js'
-import { type IndexColumn, type TableIndex, indexesOf } from './table-indexes.js'
+import { type IndexColumn, type TableIndex, indexesIn } from './table-indexes.js'
+import type { Catalog } from '../catalog/catalog.js'
+import { readTables } from '../catalog/read-tables.js'
 import { modelInternals } from '../sequelize/internals.js'
 
 type AnyModel = ModelStatic<Model>
@@ -17,28 +19,27 @@ export async function adviseIndexes(
   limited: readonly string[] = [],
 ): Promise<string[]> {
   const uses = columnUsesOf(models)
-  const advice = await Promise.all(
-    models.map(async (model) => missing(tableOf(model, limited), await indexesOf(sequelize, model), uses)),
-  )
-  return advice.flat()
+  const catalog = await readTables(sequelize, models)
+  return models.flatMap((model) => missing(tableOf(model, limited), indexesIn(catalog, model), uses))
 }
 
-/** Which columns that clients filter or sort by have no index: a part of {@link adviseIndexes}, which reads only the tables that have such columns. */
-export async function adviseUsedColumns(
-  sequelize: Sequelize,
+/**
+ * Which columns that clients filter or sort by have no index: a part of {@link adviseIndexes}.
+ *
+ * @param catalog of the tables; undefined for a server that cannot describe them.
+ */
+export function adviseUsedColumns(
+  catalog: Catalog | undefined,
   models: readonly AnyModel[],
   limited: readonly string[] = [],
-): Promise<string[]> {
+): string[] {
   const uses = columnUsesOf(models)
   const used = models.filter((model) => uses.some((use) => use.model === model))
-  const advice = await Promise.all(
-    used.map(async (model) => {
-      const existing = await indexesOf(sequelize, model)
-      const table = tableOf(model, limited)
-      return existing.length === 0 ? [] : unindexedColumns(table, usableIndexes(table, existing), uses)
-    }),
-  )
-  return advice.flat()
+  return used.flatMap((model) => {
+    const existing = indexesIn(catalog, model)
+    const table = tableOf(model, limited)
+    return existing.length === 0 ? [] : unindexedColumns(table, usableIndexes(table, existing), uses)
+  })
 }
 
 /** A table, and those of its columns that every statement compares with a value. */

@@ -1,5 +1,7 @@
-import { type Model, type ModelStatic, QueryTypes, type Sequelize } from 'sequelize'
-import { queryGeneratorOf } from '../sequelize/internals.js'
+import type { Model, ModelStatic, Sequelize } from 'sequelize'
+import type { Catalog, Index, Table } from '../catalog/catalog.js'
+import { tableOfModel } from '../catalog/catalog-name.js'
+import { readTables } from '../catalog/read-tables.js'
 
 /** An index of a table, or its primary key. */
 export interface TableIndex {
@@ -17,68 +19,47 @@ export interface IndexColumn {
 }
 
 /**
- * The indexes of a model's table. Sequelize's showIndex() leaves out whether an index is partial, the tables of PostgreSQL that are partitioned,
- * and on MariaDB whether an index is unique.
+ * The indexes of a model's table, and its keys.
  *
  * @returns none for a view, a table that does not exist, and a database of another kind.
  */
 export async function indexesOf(sequelize: Sequelize, model: ModelStatic<Model>): Promise<readonly TableIndex[]> {
-  const dialect = sequelize.getDialect()
-  if (!(dialect in QUERIES)) return []
-  const table = queryGeneratorOf(sequelize).quoteTable(model.getTableName())
-  // PostgreSQL reads the quoted name, with its schema; the others have a plain one.
-  const name = dialect === 'postgres' ? table : table.replaceAll('`', '')
-  const rows = await sequelize.query<IndexRow>(QUERIES[dialect as keyof typeof QUERIES], {
-    bind: [name],
-    type: QueryTypes.SELECT,
-  })
-  const names = [...new Set(rows.map((row) => row.index_name))]
-  return names.map((index) => toIndex(rows.filter((row) => row.index_name === index)))
+  return indexesIn(await readTables(sequelize, [model]), model)
 }
 
-/** One column of an index. Drivers return booleans as such, or as numbers, also of type bigint. */
-interface IndexRow {
-  readonly index_name: string
-  readonly is_unique: unknown
-  readonly sorts_all_rows: unknown
-  readonly column_name: string | null
-  readonly is_descending: unknown
+/** As {@link indexesOf}, of a catalog that was read. */
+export function indexesIn(catalog: Catalog | undefined, model: ModelStatic<Model>): readonly TableIndex[] {
+  const table = catalog && tableOfModel(catalog, model)
+  if (!table) return []
+  const { primaryKey, uniques, indexes } = table
+  const ofKeys = [...(primaryKey ? [{ name: PRIMARY_KEY, ...primaryKey }] : []), ...uniques]
+  return [
+    ...ofKeys.map(({ name = '', columns }) => keyIndex(name, columns, true)),
+    ...indexes.map(toTableIndex),
+    ...foreignKeyIndexes(table, catalog),
+  ]
 }
 
-function toIndex(rows: readonly IndexRow[]): TableIndex {
+const PRIMARY_KEY = 'PRIMARY KEY'
+
+/** MySQL and MariaDB have an index for each foreign key. */
+function foreignKeyIndexes({ foreignKeys }: Table, { kind }: Catalog): TableIndex[] {
+  if (kind !== 'mysql' && kind !== 'mariadb') return []
+  return foreignKeys.map(({ name = '', columns }) => keyIndex(name, columns, false))
+}
+
+function keyIndex(name: string, columns: readonly string[], unique: boolean): TableIndex {
+  return { name, unique, sortsAllRows: true, columns: columns.map((column) => ({ name: column, descending: false })) }
+}
+
+function toTableIndex({ name, unique, method, where, valid, columns }: Index): TableIndex {
   return {
-    name: rows[0]?.index_name ?? '',
-    unique: rows.every((row) => isTrue(row.is_unique)),
-    sortsAllRows: rows.every((row) => isTrue(row.sorts_all_rows)),
-    columns: rows.map((row) => ({ name: row.column_name ?? undefined, descending: isTrue(row.is_descending) })),
+    name,
+    unique,
+    sortsAllRows: where === undefined && valid && method === 'btree',
+    columns: columns.map(({ column, length, descending }) => ({
+      name: length === undefined ? column : undefined,
+      descending,
+    })),
   }
 }
-
-function isTrue(value: unknown): boolean {
-  return Number(value) === 1
-}
-
-const MYSQL = `SELECT INDEX_NAME AS index_name, NON_UNIQUE = 0 AS is_unique, INDEX_TYPE = 'BTREE' AS sorts_all_rows,
-  IF(SUB_PART IS NULL, COLUMN_NAME, NULL) AS column_name, COLLATION = 'D' AS is_descending
-FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = $1
-ORDER BY INDEX_NAME, SEQ_IN_INDEX`
-
-// The key of SQLite's rowid is no index in its list.
-const SQLITE = `SELECT i.name AS index_name, i."unique" AS is_unique, NOT i.partial AS sorts_all_rows,
-  c.name AS column_name, c."desc" AS is_descending, c.seqno AS place
-FROM pragma_index_list($1) AS i, pragma_index_xinfo(i.name) AS c WHERE c.key
-UNION ALL SELECT 'PRIMARY KEY', 1, 1, name, 0, pk FROM pragma_table_info($1) WHERE pk > 0
-ORDER BY index_name, place`
-
-const POSTGRES = `SELECT c.relname AS index_name, i.indisunique AS is_unique,
-  i.indpred IS NULL AND i.indisvalid AND m.amname = 'btree' AS sorts_all_rows,
-  a.attname AS column_name, i.indoption[place - 1] & 1 AS is_descending
-FROM pg_catalog.pg_index AS i
-  JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
-  JOIN pg_catalog.pg_am AS m ON m.oid = c.relam
-  CROSS JOIN generate_series(1, i.indnkeyatts) AS place
-  LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[place - 1]
-WHERE i.indrelid = to_regclass($1)
-ORDER BY c.relname, place`
-
-const QUERIES = { mysql: MYSQL, mariadb: MYSQL, sqlite: SQLITE, postgres: POSTGRES } as const

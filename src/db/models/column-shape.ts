@@ -4,6 +4,7 @@ import { ruledShape } from './column-rules.js'
 import { CIDR, INET, MACADDR, geometryShape, rangeShape } from './server-type-shapes.js'
 import { matches } from '../../schema/patterns/matches.js'
 import { type DataTypeInternals, dataTypeInternals } from '../sequelize/internals.js'
+import { typeOfText } from '../sequelize/type-texts.js'
 
 /** The shape of a column's values, from its type and its `validate`. */
 export function columnShape({ type, validate }: Pick<ModelAttributeColumnOptions, 'type' | 'validate'>): Shape {
@@ -34,7 +35,7 @@ function isUnsigned({ _unsigned, options }: DataTypeInternals): boolean {
 }
 
 function typeShape(given: unknown): Shape {
-  const type = dataTypeInternals(given)
+  const type = dataTypeInternals(typeOfText(given) ?? given)
   return SHAPES.get(type.key)?.(type) ?? { kind: 'any' }
 }
 

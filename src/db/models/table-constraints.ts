@@ -1,4 +1,6 @@
 import { DatabaseError, type Model, type ModelStatic, QueryTypes, type Sequelize } from 'sequelize'
+import type { Catalog, Table } from '../catalog/catalog.js'
+import { tableOfModel } from '../catalog/catalog-name.js'
 import { isCancelled, isLostConnection } from '../dialect.js'
 import { queryGeneratorOf } from '../sequelize/internals.js'
 
@@ -8,16 +10,43 @@ type Constraints = ReadonlyMap<string, readonly string[]>
 const constraintsOf = new WeakMap<ModelStatic<Model>, Constraints>()
 
 /**
- * Reads the columns of the tables' constraints, so that an error which names only a constraint can be explained: on PostgreSQL one without detail, as of
+ * Keeps the columns of the tables' constraints, so that an error which names only a constraint can be explained: on PostgreSQL one without detail, as of
  * a table with row-level security or of a server in another language, on MySQL and MariaDB each one. SQLite names the columns.
+ *
+ * @param catalog undefined for a server that cannot describe its tables: then less is read.
  */
-export async function rememberConstraints(sequelize: Sequelize, models: readonly ModelStatic<Model>[]): Promise<void> {
-  if (models.length === 0) return
-  const byTable = await readConstraints(sequelize, models)
+export async function rememberConstraints(
+  sequelize: Sequelize,
+  models: readonly ModelStatic<Model>[],
+  catalog: Catalog | undefined,
+): Promise<void> {
+  const readFrom = catalog ? inCatalog(catalog) : await inDatabase(sequelize, models)
   for (const model of models) {
-    const constraints = byTable.get(tableKey(sequelize, model))
+    const constraints = readFrom(model)
     if (constraints) constraintsOf.set(model, constraints)
   }
+}
+
+type ReadConstraints = (model: ModelStatic<Model>) => Constraints | undefined
+
+function inCatalog(catalog: Catalog): ReadConstraints {
+  if (catalog.kind === 'sqlite') return () => undefined
+  return (model) => {
+    const table = tableOfModel(catalog, model)
+    return table && new Map(namedColumns(table, catalog.kind === 'postgres'))
+  }
+}
+
+// The errors of MySQL and MariaDB name the columns of a foreign key.
+function namedColumns(table: Table, hasAll: boolean): (readonly [string, readonly string[]])[] {
+  const { primaryKey, uniques, foreignKeys, checks = [], indexes } = table
+  const constraints = [...(primaryKey ? [primaryKey] : []), ...uniques, ...(hasAll ? [...foreignKeys, ...checks] : [])]
+  return [
+    ...constraints.map(({ name = '', columns }) => [name, columns] as const),
+    ...indexes.flatMap(({ name, unique, columns }) =>
+      unique ? [[name, columns.flatMap(({ column }) => column ?? [])] as const] : [],
+    ),
+  ]
 }
 
 /** The columns of a constraint of a model's table, as they were when the app started; undefined for an unknown one. */
@@ -31,23 +60,21 @@ interface ConstraintRow {
   readonly column_name: string
 }
 
-async function readConstraints(
-  sequelize: Sequelize,
-  models: readonly ModelStatic<Model>[],
-): Promise<ReadonlyMap<string, Constraints>> {
+async function inDatabase(sequelize: Sequelize, models: readonly ModelStatic<Model>[]): Promise<ReadConstraints> {
   const byTable = new Map<string, Map<string, string[]>>()
   for (const row of await readRows(sequelize, models)) {
     const constraints = byTable.get(row.table_name) ?? new Map<string, string[]>()
     byTable.set(row.table_name, constraints)
     constraints.set(row.constraint_name, [...(constraints.get(row.constraint_name) ?? []), row.column_name])
   }
-  return byTable
+  return (model) => byTable.get(tableKey(sequelize, model))
 }
 
 async function readRows(
   sequelize: Sequelize,
   models: readonly ModelStatic<Model>[],
 ): Promise<readonly ConstraintRow[]> {
+  if (models.length === 0) return []
   try {
     switch (sequelize.getDialect()) {
       case 'postgres': {

@@ -1,4 +1,5 @@
 import { DatabaseError, QueryTypes, type Sequelize } from 'sequelize'
+import { isMysql } from '../is-mysql.js'
 import { endsWithin, PendingCounter } from '../../core/promises.js'
 import type { Database } from '../database.js'
 import type { TransactionEnd } from '../connection.js'
@@ -142,7 +143,7 @@ export class OuterTransaction implements SavepointOwner {
   }
 
   get #isMysql(): boolean {
-    return ['mysql', 'mariadb'].includes(this.#sequelize.getDialect())
+    return isMysql(this.#sequelize.getDialect())
   }
 
   async endSavepoint(name: string, needs: TransactionNeeds, end: TransactionEnd): Promise<void> {

@@ -30,8 +30,8 @@ export interface SequelizeInternals {
   /** Public, with another type. */
   getQueryInterface(): QueryInterface
   log(message: string, options: object): void
-  /** The type of this dialect for a type of all dialects. */
-  normalizeDataType(type: unknown): unknown
+  /** The type of this dialect for a type of all dialects. Replaced, so that texts of types are known. */
+  normalizeDataType: (type: unknown) => unknown
   /** Replaced, so that queries join the current transaction. */
   query(sql: unknown, options?: object): Promise<unknown>
   /** Replaced, so that a transaction inside a session is a savepoint of it. */
@@ -129,6 +129,10 @@ export interface QueryInterface {
   decrement: Arithmetic
   /** Generates the SQL of `findAll()`, and executes it. */
   select(model: ModelStatic<Model>, table: unknown, options: FoundOptions): Promise<unknown>
+  /** Public; its types leave out the model, and unique keys. */
+  createTable(table: unknown, attributes: object, options: object, model: ModelStatic<Model>): Promise<unknown>
+  /** Public; its types leave out names with a schema. */
+  addIndex(table: unknown, options: object): Promise<unknown>
 }
 
 /** The options of `findAll()` when all of them are resolved. */
@@ -195,6 +199,8 @@ export interface ModelInternals {
   }
   readonly _attributeManipulation: Readonly<Record<string, PropertyDescriptor>>
   readonly _dataTypeSanitizers: Readonly<Record<string, Sanitize>>
+  /** Derives what Sequelize keeps of the attributes, such as those with dates, from `rawAttributes`. */
+  refreshAttributes(): void
   unscoped(): ModelStatic<Model>
   bulkBuild(rows: readonly unknown[], options: object): Model[]
   _injectScope(options: object): void

@@ -50,6 +50,8 @@ export interface QueryGenerator {
   /** The statement of increment() and decrement(). */
   arithmeticQuery(operator: string, table: unknown, where: unknown, ...rest: unknown[]): string
   truncateTableQuery(table: unknown, options?: object): string
+  /** The definition of a column, after its name: `INTEGER REFERENCES "team" ("id")`. */
+  attributeToSQL(attribute: object, options: object): string
 }
 
 /** An association in the options of a query. */

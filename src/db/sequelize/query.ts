@@ -7,6 +7,7 @@ import {
   type Sequelize,
   UniqueConstraintError,
 } from 'sequelize'
+import { isMysql } from '../is-mysql.js'
 import { codeOf, type Dialect } from '../dialect.js'
 import { rememberOrigin } from './failed-statements.js'
 import {
@@ -211,9 +212,7 @@ function withDefaults(options: QueryOptions, defaults: SequelizeOptions): object
 /** The SQL with the placeholders of the driver, which Sequelize's generator numbers. */
 export function withPlaceholders(sequelize: Sequelize, sql: string, values: readonly unknown[]): string {
   const { dialect, options } = sequelizeInternals(sequelize)
-  return options.dialect === 'mysql' || options.dialect === 'mariadb'
-    ? dialect.Query.formatBindParameters(sql, values, options.dialect)[0]
-    : sql
+  return isMysql(options.dialect) ? dialect.Query.formatBindParameters(sql, values, options.dialect)[0] : sql
 }
 
 /** A query that is not run: it makes an error of the database one of Sequelize, with the instance that could not be written. */

@@ -10,6 +10,7 @@ import {
 import type { Boundary, UnitBoundary } from '../boundary.js'
 import { type Dialect, isLostConnection, wasNotSent } from '../dialect.js'
 import { observeQuery } from '../events/session-observer.js'
+import { noteOutside } from '../events/table-use.js'
 import {
   ForeignTransactionError,
   SecondConnectionError,
@@ -138,7 +139,8 @@ function joinQueries(sequelize: Sequelize, dialect: Dialect): void {
       const refusal = new TransactionControlError(textOf(sql).trim().slice(0, 40), 'outside')
       return Promise.reject(markQueryError(refusal, noSession(sequelize)))
     }
-    return observeQuery(sequelize, textOf(sql), () => query(sql, onPrimary(sequelize, options))).catch(
+    const answer = observeQuery(sequelize, textOf(sql), () => query(sql, onPrimary(sequelize, options)))
+    return noteOutside(sequelize, textOf(sql), given, answer, () => boundaryOf(sequelize, given)).catch(
       (error: unknown) => {
         const isUnknown = isUnanswered(error, dialect) && mayBeKept(sequelize, dialect, textOf(sql), given)
         throw markQueryError(isUnknown ? new WriteUnknownError(error) : error, noSession(sequelize))

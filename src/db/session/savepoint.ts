@@ -1,4 +1,5 @@
 import { enterScope } from './current-scope.js'
+import { QueuedLastWork } from './last-work.js'
 import { TransactionScope } from './transaction-scope.js'
 import { markQueryError } from './unhandled-queries.js'
 
@@ -37,6 +38,7 @@ async function run<T>(outer: TransactionScope, work: () => Promise<T>): Promise<
     await outer.command(`RELEASE SAVEPOINT ${name}`)
     for (const callback of inner.afterCommit) outer.afterCommit.push(callback)
     for (const work of inner.afterResponse) outer.afterResponse.push(work)
+    if (inner.lastWork) (outer.lastWork ??= new QueuedLastWork()).addAll(inner.lastWork)
     inner.changes.moveUndoTo(outer.changes)
     return result
   } catch (error) {

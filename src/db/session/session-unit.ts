@@ -1,6 +1,7 @@
 import type { DatabaseFacts } from '../../core/events/channels.js'
 import { ConnectionError, type Sequelize } from 'sequelize'
 import { bracket, type LateWork, type Report, type Unit } from '../../core/bracket.js'
+import type { Abort } from '../../core/abort.js'
 import type { ClientToken } from '../../core/client-token.js'
 import type { WorkRecord } from '../../core/events/work-record.js'
 import { nextTurn } from '../../core/promises.js'
@@ -9,9 +10,11 @@ import { CommitUnknownError, ReadOnlyError, StaleSnapshotError, UnawaitedQueryEr
 import { observeAgain, observeSession, type SessionObserver } from '../events/session-observer.js'
 import { Callbacks } from './callbacks.js'
 import { currentScope, enterScope, type ScopeHolder } from './current-scope.js'
+import type { QueuedLastWork, SentTogether } from './last-work.js'
+import { sql } from '../statements/statement.js'
 import { respondFor } from './ownership.js'
 import type { Session } from './session.js'
-import { TransactionScope } from './transaction-scope.js'
+import { LastScope, TransactionScope } from './transaction-scope.js'
 import { type ReaderUnit, SessionTransaction, type TransactionOwner } from './transaction/session-transaction.js'
 import { nextEvent } from './transaction/transaction-state.js'
 
@@ -219,7 +222,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
   }
 
   get hasWritten(): boolean {
-    return this.made?.transaction.hasWritten === true
+    return this.made !== undefined && (this.made.transaction.hasWritten || this.made.lastWork !== undefined)
   }
 
   get commitsLast(): boolean {
@@ -274,20 +277,71 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     if (this.made && !this.made.transaction.rollbackRequested) this.made.transaction.assertCommittable()
   }
 
-  commit(): Promise<void> | undefined {
-    if (this.made) return this.#commit(this.made.transaction)
+  commit(abort?: Abort): Promise<void> | undefined {
+    if (this.made) return this.#commitAfterLastWork(this.made, abort)
     this.#closedAs = 'committed'
     return undefined
   }
 
-  #commit(transaction: SessionTransaction): Promise<void> | undefined {
+  #commitAfterLastWork(
+    { transaction, lastWork }: TransactionScope,
+    abort: Abort | undefined,
+  ): Promise<void> | undefined {
+    if (!lastWork || transaction.rollbackRequested) return this.#commit(transaction)
+    transaction.close('committed') // what the program queues from now on would not be committed
+    const scope = new LastScope(transaction)
+    const session = new this.#SessionClass(scope)
+    return enterScope(scope, () => {
+      const preparing = this.#prepareLastWork(transaction, lastWork, session)
+      const execute = () => this.#executeLastWork(transaction, lastWork, session, abort)
+      return preparing ? (abort?.race(preparing) ?? preparing).then(execute) : execute()
+    })
+  }
+
+  /** Last work that takes locks is one message with COMMIT, and so BEGIN is answered before. */
+  #prepareLastWork(
+    transaction: SessionTransaction,
+    lastWork: QueuedLastWork,
+    session: Session,
+  ): Promise<unknown> | undefined {
+    const preparing = lastWork.prepare(session)
+    if (preparing || !transaction.maySendWithCommit || transaction.taken?.isBegun) return preparing
+    return session.executeOwn(BEGINNING)
+  }
+
+  #executeLastWork(
+    transaction: SessionTransaction,
+    lastWork: QueuedLastWork,
+    session: Session,
+    abort: Abort | undefined,
+  ): Promise<void> | undefined {
+    const connection = transaction.connectionForLast
+    if (!connection) return this.#executeInTurn(transaction, lastWork, session, abort)
+    const closing = lastWork.executeAtOnce(session, () => connection.sentCount)
+    closing.answers.catch(() => {}) // see endTransaction()
+    return closing.areSent ? this.#commit(transaction, closing) : failUnsent(closing)
+  }
+
+  async #executeInTurn(
+    transaction: SessionTransaction,
+    lastWork: QueuedLastWork,
+    session: Session,
+    abort: Abort | undefined,
+  ): Promise<void> {
+    const executing = lastWork.executeInTurn(session)
+    await (abort?.race(executing) ?? executing)
+    this.assertCommittable()
+    await this.#commit(transaction)
+  }
+
+  /** @param closing statements that were sent just before. */
+  #commit(transaction: SessionTransaction, closing?: SentTogether): Promise<void> | undefined {
     const commits = !transaction.rollbackRequested
-    const closing = commits ? transaction.closing?.() : undefined
-    closing?.catch(() => {}) // see endTransaction()
     transaction.close(commits ? 'committed' : 'rolled back')
     const setCommitted = (): undefined => {
       transaction.isKept = commits
       this.#hasCommitted = commits && this.#mayHaveWritten(transaction)
+      if (commits) transaction.tables?.committed()
     }
     // If ROLLBACK fails, the connection is closed, which also undoes the work.
     const { token } = this.#options
@@ -298,6 +352,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     const isReading = !transaction.taken?.hasBegun && !transaction.statements.isEmpty
     const ending = isReading ? transaction.statements.empty().then(end) : end()
     const failed = (error: unknown): never => {
+      if (this.isUnknown(error)) transaction.tables?.committed()
       throw this.#mayHaveWritten(transaction) ? error : ofRead(error)
     }
     return ending ? ending.then(setCommitted, failed) : setCommitted()
@@ -350,6 +405,15 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
   onRetry(error: unknown, attempt: number, delay: number): void {
     this.observer?.retried(error, attempt, delay)
   }
+}
+
+/** Begins a transaction that has executed nothing. */
+const BEGINNING = sql`SELECT 1`
+
+/** Nothing is committed without a statement that was not given to the driver. */
+async function failUnsent({ answers }: SentTogether): Promise<never> {
+  await answers
+  throw new Error('A statement of this package was not sent: nothing is committed.')
 }
 
 /** The error of the COMMIT of a transaction that only read: of an unknown outcome nothing is unknown but the connection. */

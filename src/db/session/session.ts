@@ -10,6 +10,7 @@ import { findByKey, type Key } from '../statements/find-by-key.js'
 import type { Select, Sql } from '../statements/statement.js'
 import { currentScope, enterScope } from './current-scope.js'
 import type { PendingChange } from './foreign-key-order.js'
+import type { LastWork } from './last-work.js'
 import { assertUsable } from './ownership.js'
 import { inSavepoint } from './savepoint.js'
 import type { TransactionScope } from './transaction-scope.js'
@@ -62,17 +63,15 @@ export class Session {
   }
 
   /**
-   * @internal Has a statement sent together with COMMIT, without waiting for its answer in between. It must fail if nothing may be committed.
+   * @internal Queues an item of work that is executed immediately before COMMIT; never if the transaction, or the savepoint that this is called in, is rolled
+   * back. Where the database can, its statements are one message with COMMIT.
    *
-   * @param send sends it at once.
-   * @returns false if the answer must be waited for: without the fast path, on a database that takes one statement at a time, and before BEGIN is answered.
+   * @throws SessionClosedError after the end of the session.
    */
-  commitWith(send: () => Promise<unknown>): boolean {
-    const { transaction } = this.#scope
-    const { dialect, direct, taken } = transaction
-    if (dialect.oneAtATime || !direct || !taken?.isBegun) return false
-    transaction.closing = send
-    return true
+  addLast<T>(work: LastWork<T>, item: T): void {
+    const scope = this.#innerScope
+    scope.assertOpen()
+    scope.addLast(work, [item])
   }
 
   /** @internal Ends it without waiting for the database, which does not answer: its connection is closed, and what waits for an answer fails. */
@@ -193,8 +192,8 @@ export class Session {
 
   /** @internal As {@link execute}, for SQL of this package about a table of its own: a boundary limits the SQL of programs. */
   executeOwn<Row>(statement: Sql<Row>): Promise<Row[]> {
-    const { observer } = this.#scope.transaction
-    return this.#execute(observer ? { ...statement, isOwn: true } : statement, () => {})
+    const { observer, tables } = this.#scope.transaction
+    return this.#execute(observer || tables ? { ...statement, isOwn: true } : statement, () => {})
   }
 
   #execute<Row>(statement: Sql<Row>, assertAllowed: (text: string) => void): Promise<Row[]> {

@@ -7,6 +7,7 @@ import { laterStatements } from '../sql/later-statements.js'
 import { isTransactionControl } from '../sql/transaction-control.js'
 import { isKnownWrite, mayWrite } from '../sql/writes.js'
 import { ChangeQueue } from './flush.js'
+import { type LastWork, QueuedLastWork } from './last-work.js'
 import type { SessionTransaction } from './transaction/session-transaction.js'
 import { type ContinuesAfter, type Statement, StatementRun } from './transaction/statement-run.js'
 import { untilEnd } from './transaction/until-end.js'
@@ -29,6 +30,8 @@ export class TransactionScope implements QueryOwner {
   /** Called after COMMIT, unless this scope was rolled back. */
   readonly afterCommit: (() => unknown)[] = []
   readonly afterResponse: (() => Promise<unknown>)[] = []
+  /** Executed immediately before COMMIT, unless this scope was rolled back. */
+  lastWork: QueuedLastWork | undefined
   /** The running queries of this scope, without those of its savepoints. */
   readonly #running: PendingCounter
   #lastSavepoint: Promise<void> | undefined
@@ -47,6 +50,11 @@ export class TransactionScope implements QueryOwner {
 
   get hasChanges(): boolean {
     return this.#changes !== undefined && !this.#changes.isEmpty
+  }
+
+  addLast<T>(work: LastWork<T>, items: readonly T[]): void {
+    const queued = (this.lastWork ??= new QueuedLastWork())
+    queued.add(work, items)
   }
 
   get made(): this {
@@ -248,5 +256,12 @@ export class TransactionScope implements QueryOwner {
     await this.#lastSavepoint
     await this.#running.empty()
     this.#closedAs ??= as
+  }
+}
+
+/** The scope of last work: that of the program is closed then. */
+export class LastScope extends TransactionScope {
+  override assertOpen(): void {
+    this.transaction.assertAlive()
   }
 }

@@ -89,6 +89,21 @@ export function isolationText(isolation: TransactionalOptions['isolation']): str
 /** What to write in a session that a handler opens itself, instead of injecting the class. */
 export const howToUseInSession = new MetadataKey<string>()
 
+/**
+ * Of classes with which handlers change rows that many others change, too: what they do with it. On distributed databases such transactions are refused as
+ * conflicts, where others would wait.
+ */
+export const conflictsWhereDistributed = new MetadataKey<string>()
+
+/** What a handler conflicts by on distributed databases, if it is not run again then. @param tokens all that it injects. */
+export function conflictWithoutRetry(
+  { retry = 0 }: TransactionalOptions,
+  tokens: readonly Token[],
+): string | undefined {
+  if (retry > 0) return undefined
+  return tokens.map((token) => conflictsWhereDistributed.own(token)).find((what) => what !== undefined)
+}
+
 /** The message for a handler with `@Transactional(false)` that injects a session. @param tokens all that it injects. */
 export function sessionWithoutTransaction(handler: string, tokens: readonly Token[]): string {
   const user = tokens.find((token) => howToUseInSession.own(token) !== undefined)

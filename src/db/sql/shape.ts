@@ -1,3 +1,4 @@
+import { isMysql } from '../is-mysql.js'
 import { tokensOf } from './lexer.js'
 import { isKnownWrite } from './writes.js'
 
@@ -60,7 +61,7 @@ export function withoutLiterals(sql: string, dialect: string): string {
  */
 export function isLiteral(sql: string, start: number, dialect: string): boolean {
   const quote = sql[start]
-  if (quote === '"') return dialect === 'mysql' || dialect === 'mariadb'
+  if (quote === '"') return isMysql(dialect)
   return quote !== '`' && quote !== '['
 }
 

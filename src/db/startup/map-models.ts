@@ -7,6 +7,7 @@ import { countWantedBulkUpdates } from '../models/row-version.js'
 import { tableNameOf } from '../models/table-name.js'
 import { NOT_LOADED } from '../../core/options.js'
 import { type Association, associationsOf } from '../models/associations.js'
+import { isPackageTable } from './companions.js'
 
 /** The database that a model is mapped to. */
 export interface ModelOwner {
@@ -25,10 +26,16 @@ export function refuseSharedModels(models: Iterable<Constructor>, database: Mode
     const owner = owners.get(model)
     if (owner && owner !== database && owner.isRunning) {
       throw new BootError(
-        `The model ${model.name} is in use by another running database. Close that app first, or write a second class for the second database: class Other${model.name} extends ${model.name} {}.`,
+        `The model ${model.name} is in use by another running database. Close that app first, or ${insteadOf(model)}`,
       )
     }
   }
+}
+
+function insteadOf(model: Constructor): string {
+  return isPackageTable.own(model)
+    ? 'leave it out of the models of this one: it is a table of this package, in one database of a process.'
+    : `write a second class for the second database: class Other${model.name} extends ${model.name} {}.`
 }
 
 /**

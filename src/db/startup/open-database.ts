@@ -22,6 +22,7 @@ import '../models/model-shape.js'
 import { disableFastPath, hasFastPath } from '../sequelize/query.js'
 import { requireSupported } from '../supported-version.js'
 import { waitWhileFull } from '../servers/full-server.js'
+import { knowTypeTexts, renewTypeTexts } from '../sequelize/type-texts.js'
 import { escapeEveryValue } from '../sequelize/value-literals.js'
 import {
   joinCurrentTransaction,
@@ -36,6 +37,7 @@ import { rememberStoredForms } from '../values/stored-forms.js'
 import { compileModelMethods } from './compile-model-methods.js'
 import { warnOfStandby, warnOfTablesWithoutTransactions, warnOfTooManyConnections } from './server-warnings.js'
 import { connect, type Connection, connectionOf } from './connect.js'
+import { requireRetry } from './distributed.js'
 import { mapModels, type ModelOwner } from './map-models.js'
 import { checkTables, refuseCorruptedColumns, refuseCostlyPatterns, refuseShadowedColumns } from './schema-check.js'
 import { tableColumn } from './table-columns.js'
@@ -49,8 +51,12 @@ export interface DatabaseToOpen {
   readonly source: string | Sequelize | undefined
   readonly options: LifespanOptions
   readonly models: Iterable<Constructor>
+  /** What handlers do that conflicts on distributed databases, by the names of those that are not run again. */
+  readonly withoutRetry: ReadonlyMap<string, string>
   /** Whether `sync` creates missing tables. Without it they may be missing. */
   readonly createTables: boolean
+  /** False for a command that compares them itself: they may differ. */
+  readonly comparesTables?: boolean
   readonly log: (line: string) => void
   /** Undefined for a script or a command, which opens few connections. */
   readonly warn?: ((line: string) => void) | undefined
@@ -84,10 +90,11 @@ export async function openDatabase(database: DatabaseToOpen): Promise<OpenDataba
     boundary?.prepare(sequelize, models)
     const { log, signal } = database
     const once = onceEach(database)
+    const { comparesTables = true } = database
     await whenDatabaseAnswers({ sequelize, dialect, name, timeout: startTimeout, log, signal }, () =>
-      check(connection, models, sync, once),
+      comparesTables ? check(connection, models, sync, once) : answer(sequelize),
     )
-    for (const model of models) adaptToTable(dialect, model)
+    if (comparesTables) for (const model of models) adaptToTable(dialect, model)
     if (database.createTables) boundary?.enforce(sequelize)
     return { ...connection, facts: factsOf(sequelize, name) }
   } catch (error) {
@@ -100,6 +107,7 @@ async function adaptInstance(connection: Connection, boundary: LifespanOptions['
   const { sequelize, dialect, name } = connection
   connection.useServers?.()
   await dialect.prepare(sequelize)
+  knowTypeTexts(sequelize)
   waitWhileFull(sequelize)
   escapeEveryValue(sequelize)
   parenthesizeLiterals(sequelize)
@@ -116,6 +124,7 @@ async function adaptInstance(connection: Connection, boundary: LifespanOptions['
 
 /** @throws BootError for models that cannot work. */
 function adaptModels(models: readonly ModelStatic<Model>[]): void {
+  renewTypeTexts(models)
   refuseLostIndexes(models)
   nameIndexColumns(models)
   nestFindCreateFind(models)
@@ -131,25 +140,30 @@ async function check(
   connection: Connection,
   models: readonly ModelStatic<Model>[],
   sync: boolean,
-  { options, createTables, log, warn }: DatabaseToOpen,
+  { options, withoutRetry, createTables, log, warn }: DatabaseToOpen,
 ): Promise<void> {
   const { sequelize, dialect, name } = connection
+  await requireRetry(sequelize, withoutRetry)
   const rivals = dialect.rivals?.(sequelize)
   if (rivals !== undefined) (warn ?? log)(`The database (${name}): ${rivals}`)
   if (warn) await warnOfStandby(connection, warn)
   if (warn) await warnOfTooManyConnections(connection, readProcesses(options), warn)
   if (sync && createTables) await createMissingTables(connection, models)
-  await checkTables(sequelize, models, { mayBeMissing: sync && !createTables })
-  await rememberConstraints(sequelize, models)
+  const catalog = await checkTables(sequelize, models, { mayBeMissing: sync && !createTables })
+  await rememberConstraints(sequelize, models, catalog)
   if (warn) await warnOfTablesWithoutTransactions(connection, models, warn)
   if (warn)
     for (const advice of adviseKeys(await generatedKeys(sequelize, dialect, models)))
       warn(`The database (${name}): ${advice}`)
-  for (const advice of warn ? await adviseUsedColumns(sequelize, models, options.boundary?.columns) : [])
+  for (const advice of warn ? adviseUsedColumns(catalog, models, options.boundary?.columns) : [])
     warn?.(`The database (${name}): ${advice}`)
   const { findPlainTables } = dialect
   if (findPlainTables && hasFastPath(sequelize)) await rememberPlainTables(sequelize, models, findPlainTables)
   await options.boundary?.check(sequelize, warn && ((line) => warn(`The database (${name}): ${line}`)))
+}
+
+async function answer(sequelize: Sequelize): Promise<void> {
+  await sequelize.query('SELECT 1')
 }
 
 /** Warns of each thing once, also if the checks run again. */
@@ -195,12 +209,12 @@ interface NewConnection {
   readonly startTimeout: number
 }
 
-function newConnection({ source, options, createTables, log }: DatabaseToOpen): NewConnection {
+function newConnection({ source, options, createTables, comparesTables = true, log }: DatabaseToOpen): NewConnection {
   if (typeof source === 'object') return connectionOfProgram(source, options)
   const { config, replicas, echo, sync, startTimeout } = readSettings(source, options)
   const logging = echo ? (sql: string) => log(sql) : false
   return {
-    connection: connect(createTables ? config : existing(config, sync), replicas, { logging }),
+    connection: connect(createTables ? config : existing(config, sync || !comparesTables), replicas, { logging }),
     sync,
     startTimeout,
   }

@@ -1,11 +1,13 @@
 import { MetadataKey } from '../../di/metadata.js'
 import { tableNameOf } from '../models/table-name.js'
-import { type Model, type ModelAttributeColumnOptions, type ModelStatic, QueryTypes, type Sequelize } from 'sequelize'
+import type { Model, ModelAttributeColumnOptions, ModelStatic, Sequelize } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
+import type { Catalog } from '../catalog/catalog.js'
+import { readTables } from '../catalog/read-tables.js'
 import { refuseCostlyRules } from '../models/column-patterns.js'
 import { DatabaseStartError } from '../errors.js'
 import { dataTypeInternals } from '../sequelize/internals.js'
-import { type TableColumn, type TableColumns, rememberColumns } from './table-columns.js'
+import { columnsIn, describedColumns, type TableColumn, type TableColumns, rememberColumns } from './table-columns.js'
 
 /** Advice on the missing table of a model that belongs to a part of this package: a sentence for the error at startup. */
 export const howToCreate = new MetadataKey<string>()
@@ -58,23 +60,33 @@ export function refuseCostlyPatterns(models: readonly ModelStatic<Model>[]): voi
  * Compares the models with their tables.
  *
  * @param mayBeMissing whether a table may be missing, because the start of the app creates it.
+ * @returns the tables; undefined for a server that cannot describe them.
  * @throws DatabaseStartError that names every missing table and column, and every column with another nullability.
  */
 export async function checkTables(
   sequelize: Sequelize,
   models: readonly ModelStatic<Model>[],
   { mayBeMissing }: { readonly mayBeMissing: boolean },
-): Promise<void> {
-  const problems = (await Promise.all(models.map((model) => differences(sequelize, model, mayBeMissing)))).flat()
-  if (problems.length === 0) return
+): Promise<Catalog | undefined> {
+  const catalog = await readTables(sequelize, models)
+  const problems: string[] = []
+  for (const model of models) {
+    const columns = catalog ? columnsIn(catalog, model) : await describedColumns(sequelize, model)
+    problems.push(...differences(sequelize, model, columns, mayBeMissing))
+  }
+  if (problems.length === 0) return catalog
   throw new DatabaseStartError(
     `The tables do not match the models:\n${problems.map((problem) => `  ${problem}\n`).join('')}` +
       `Run your migrations. To try the app out, create missing tables with toolkit_sync=true, or newLifespan(url, { sync: true }).`,
   )
 }
 
-async function differences(sequelize: Sequelize, model: ModelStatic<Model>, mayBeMissing: boolean): Promise<string[]> {
-  const columns = await columnsOf(sequelize, model)
+function differences(
+  sequelize: Sequelize,
+  model: ModelStatic<Model>,
+  columns: TableColumns | undefined,
+  mayBeMissing: boolean,
+): string[] {
   if (!columns) return mayBeMissing ? [] : [missingTable(model)]
   rememberColumns(sequelize, model, columns)
   return Object.entries(model.getAttributes())
@@ -101,44 +113,10 @@ function difference(
   const nullable = attribute.allowNull !== false
   if (column.allowNull && !nullable)
     return [`${where} may be NULL, but ${name} has allowNull: false. Add NOT NULL, or remove allowNull`]
-  const hasDefault =
-    attribute.defaultValue !== undefined || (column.defaultValue !== null && column.defaultValue !== undefined)
-  return !column.allowNull && nullable && !hasDefault
+  const hasDefault = attribute.defaultValue !== undefined || column.hasDefault
+  return column.allowNull === false && nullable && !hasDefault
     ? [`${where} is NOT NULL, but ${name} may be null. Write allowNull: false`]
     : []
-}
-
-async function columnsOf(sequelize: Sequelize, model: ModelStatic<Model>): Promise<TableColumns | undefined> {
-  const name = model.getTableName()
-  const exists = await sequelize.getQueryInterface().tableExists(name)
-  if (!exists) return undefined
-  if (sequelize.getDialect() === 'sqlite') return columnsOnSqlite(sequelize, tableNameOf(model))
-  const columns = await sequelize
-    .getQueryInterface()
-    .describeTable(typeof name === 'string' ? { tableName: name } : name)
-  return new Map(Object.entries(columns))
-}
-
-interface SqliteColumn {
-  readonly name: string
-  readonly type: string
-  readonly notnull: number
-  readonly dflt_value: string | null
-  readonly pk: number
-}
-
-// Sequelize's describeTable() fails there for a table with an index of an expression, and reads each index.
-async function columnsOnSqlite(sequelize: Sequelize, table: string): Promise<TableColumns> {
-  const rows = await sequelize.query<SqliteColumn>('SELECT * FROM pragma_table_info(?)', {
-    replacements: [table],
-    type: QueryTypes.SELECT,
-  })
-  return new Map(
-    rows.map(({ name, type, notnull, dflt_value, pk }) => [
-      name,
-      { type, allowNull: notnull === 0, defaultValue: dflt_value, primaryKey: pk !== 0 },
-    ]),
-  )
 }
 
 function isVirtual(type: unknown): boolean {

@@ -21,9 +21,17 @@ export function responsesOf(
   problems: DocumentedProblems,
 ): ResponsesObject {
   return {
-    ...withHeaders(successesOf(route, writer), interceptedHeaders(route)),
+    ...withHeaders(withMedia(successesOf(route, writer), route), interceptedHeaders(route)),
     ...problemsOf(route, constrainedInModels, problems),
   }
+}
+
+function withMedia(responses: ResponsesObject, { status, interceptors }: Route): ResponsesObject {
+  const media = interceptors.flatMap(({ documents }) => Object.entries(documents?.media ?? {}))
+  const usual: ResponseObject | undefined = responses[status]
+  if (media.length === 0 || !usual) return responses
+  const more = media.map(([type, description]) => [type, { schema: { type: 'string', description } }])
+  return { ...responses, [status]: { ...usual, content: { ...usual.content, ...Object.fromEntries(more) } } }
 }
 
 function interceptedHeaders({ interceptors }: Route): Readonly<Record<string, string>> {

@@ -61,8 +61,8 @@ function endsWithConnection(response: ServerResponse): boolean {
 }
 
 /** Whether the connection itself has failed: its client is gone. */
-function hasFailed(error: Error | undefined): boolean {
-  return error !== undefined && 'syscall' in error
+function hasFailed(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error // Bun passes null, too
 }
 
 // Only TCP has a reset: a Unix socket is closed.

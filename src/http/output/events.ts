@@ -1,6 +1,8 @@
 import { BootError } from '../../core/boot-error.js'
 import { checkOptions, integer, type OptionChecks, unchecked } from '../../core/option-checks.js'
 import { LONGEST, shown } from '../../core/options.js'
+import type { Constructor } from '../../di/token.js'
+import { unionOfClasses } from '../../schema/declare/one-of.js'
 import type { DataOf, Described } from '../../schema/shape/shape.js'
 import { Reply, type ReplyHeaderValues } from './reply.js'
 import { Readable } from 'node:stream'
@@ -31,15 +33,24 @@ export interface DeclaredEvents<T> extends Described<Events<T>> {
 }
 
 /**
- * The response of a route that sends server-sent events, each with data of the declared type.
+ * The response of a route that sends server-sent events, each with data of the declared type. With several classes, the data of each event are an instance of one
+ * of them.
  *
  * @example
  * @Get('/ticks', Events.of(Tick)) ticks(signal: AbortSignal) { return events(ticks(signal)) }
+ * @Get('/heroes/events', Events.of(HeroSaved, HeroDeleted)) follow(feed: Feed) { return feed.follow([HeroSaved, HeroDeleted]) }
  */
-export const Events = {
-  of<const S>(declaration: S): DeclaredEvents<DataOf<S>> {
-    return { shape: refuseAsShape, eventsOf: declaration }
+export const Events: EventsDeclaration = {
+  of(first: unknown, ...others: readonly Constructor[]) {
+    return { shape: refuseAsShape, eventsOf: others.length === 0 ? first : unionOfClasses([first, ...others]) }
   },
+}
+
+interface EventsDeclaration {
+  of<const S>(declaration: S): DeclaredEvents<DataOf<S>>
+  of<const C extends readonly [Constructor, Constructor, ...Constructor[]]>(
+    ...classes: C
+  ): DeclaredEvents<DataOf<C[number]>>
 }
 
 function refuseAsShape(): never {
@@ -81,7 +92,14 @@ const HEADERS = {
 export function events<T>(source: AsyncIterable<ServerEvent<T>>, options: EventsOptions = {}): Reply<Events<T>> {
   checkOptions('events()', options, OPTIONS)
   requireSource(source)
-  const { heartbeat = 15_000, headers } = options
+  return eventsReply(source, options)
+}
+
+/** @internal The same for a source that also sends text of its own. */
+export function eventsReply<T>(
+  source: AsyncIterable<ServerEvent<T> | StreamText>,
+  { heartbeat = 15_000, headers }: EventsOptions,
+): Reply<Events<T>> {
   return new Reply<Events<T>>(undefined, { headers: { ...HEADERS, ...headers } }, new EventStream(source, heartbeat))
 }
 
@@ -105,6 +123,16 @@ export interface ServerEvent<T> {
   readonly retry?: number
 }
 
+/** @internal Text of a stream that is no event of the declared type: an id alone, or an event of this package. */
+export class StreamText {
+  readonly text: string
+
+  /** @param lines without line breaks: `id: 7`. */
+  constructor(lines: readonly string[]) {
+    this.text = `${lines.join('\n')}\n\n`
+  }
+}
+
 const HEARTBEAT = ':\n\n'
 
 /**
@@ -112,9 +140,9 @@ const HEARTBEAT = ':\n\n'
  * (`return()`) as soon as the client leaves or the app closes.
  */
 export class EventStream extends Readable {
-  readonly #source: AsyncIterable<ServerEvent<unknown>>
+  readonly #source: AsyncIterable<ServerEvent<unknown> | StreamText>
   readonly #heartbeat: number
-  #iterator: AsyncIterator<ServerEvent<unknown>> | undefined
+  #iterator: AsyncIterator<ServerEvent<unknown> | StreamText> | undefined
   #stringify: Stringify | undefined
   #timer: NodeJS.Timeout | undefined
   /** Whether the client has room, and nothing was sent since. */
@@ -123,7 +151,7 @@ export class EventStream extends Readable {
   #isOver = false
 
   /** @param heartbeat milliseconds without an event after which a comment is sent. */
-  constructor(source: AsyncIterable<ServerEvent<unknown>>, heartbeat: number) {
+  constructor(source: AsyncIterable<ServerEvent<unknown> | StreamText>, heartbeat: number) {
     super()
     this.#source = source
     this.#heartbeat = heartbeat
@@ -193,7 +221,9 @@ export class EventStream extends Readable {
   }
 }
 
-function textOf({ data, id, event, retry }: ServerEvent<unknown>, stringify: Stringify): string {
+function textOf(sent: ServerEvent<unknown> | StreamText, stringify: Stringify): string {
+  if (sent instanceof StreamText) return sent.text
+  const { data, id, event, retry } = sent
   const lines = [
     ...(event === undefined ? [] : [`event: ${oneLine('event', event)}`]),
     ...(id === undefined ? [] : [`id: ${oneLine('id', id)}`]),

@@ -30,6 +30,8 @@ export type ReportLate = (error: unknown) => void
 export interface Interceptor {
   /** Called in each attempt. */
   intercept(request: Request, reportLate: ReportLate): Interception | Promise<Interception>
+  /** Makes the response that is sent of that of the handler. Called in each attempt, before COMMIT: what it throws rolls all back. */
+  respond?(response: OutgoingResponse, request: Request): OutgoingResponse
   /** Whether it needs `request.bodyBytes`. */
   readonly readsBody?: boolean
   /** Models that it uses: the app does not start if they belong to no database. */
@@ -45,6 +47,8 @@ export interface InterceptorDocuments {
   readonly refusals?: Refusals
   /** Headers of the successful responses: their descriptions by their names. */
   readonly responseHeaders?: Readonly<Record<string, string>>
+  /** Other media types of its usual response, with their descriptions. */
+  readonly media?: Readonly<Record<string, string>>
 }
 
 export interface DocumentedHeader {
@@ -67,6 +71,10 @@ export interface InterceptableRoute {
   readonly member: string
   readonly plan: Plan<Input>
   readonly sendsEvents: boolean
+  /** Whether its usual response is JSON. */
+  readonly sendsJson: boolean
+  /** That of its usual response. */
+  readonly status: number
   /** One for each database in which its requests have a transaction. */
   readonly transactions: readonly TransactionDescription[]
   /** Whether the app has a database. */
@@ -132,6 +140,11 @@ export class InterceptedCall {
   /** The response of an interceptor; undefined if the handler makes it. */
   get response(): OutgoingResponse | undefined {
     return this.#response
+  }
+
+  /** The response of the handler as it is sent, the outermost interceptor last. */
+  respond(response: OutgoingResponse): OutgoingResponse {
+    return this.#interceptors.reduceRight((inner, one) => one.respond?.(inner, this.#request) ?? inner, response)
   }
 
   async beforeCommit(response: OutgoingResponse): Promise<void> {

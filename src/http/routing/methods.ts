@@ -38,6 +38,11 @@ export interface RouteOptions {
   readonly produces?: string
   /** The largest body of its requests, in bytes. Default: the `bodyLimit` of the app. A larger one is a 413. */
   readonly bodyLimit?: number
+  /**
+   * Whether clients of this GET are told when its response may have changed: with `Accept: text/event-stream` the same URL sends `event: stale`. Requires
+   * `import 'sequitur/feeds'`. Default false.
+   */
+  readonly live?: boolean
   /** As those of the controller, and after them. */
   readonly requires?: readonly Token[]
   /** Wraps the call of the handler, within what wraps those of its controller. */
@@ -60,6 +65,7 @@ const ROUTE_OPTIONS: Readonly<Record<keyof AnyOptions, (value: unknown) => boole
   responses: hasKeys(/^\d+$/),
   produces: isText,
   bodyLimit: isNumber,
+  live: (value) => typeof value === 'boolean',
   extensions: hasKeys(/^x-/),
   externalDocs: (value) => isText(Object(value).url),
   params: Array.isArray,

@@ -12,6 +12,7 @@ import type { ValidatorCompiler } from '../../schema/input/validate.js'
 import { type Bind, compileBind, type InputStages, type InputsSchema, inputSchema } from '../input/bind.js'
 import { type Around, requireAround } from './around.js'
 import { type Interceptor, interceptorsOf } from './interceptor.js'
+import { liveInterceptors } from './live.js'
 import { type ControllerDeclaration, controllerOf, requireTags } from './controller.js'
 import { type Responses, type RouteDeclaration, type RouteOptions, routesOf } from './methods.js'
 import { type Input, RouteInputs } from '../input/parameters.js'
@@ -28,7 +29,14 @@ import { joinPath, openApiPath, parsePath, pathPattern, variablesOf } from './pa
 import type { Routable } from './router.js'
 import { isEvents } from '../output/events.js'
 import { type ItemStream, streamOf } from '../output/declared-stream.js'
-import { compileRespond, hasBody, type OtherResponse, type Respond, type RespondingRoute } from '../output/respond.js'
+import {
+  compileRespond,
+  hasBody,
+  isJson,
+  type OtherResponse,
+  type Respond,
+  type RespondingRoute,
+} from '../output/respond.js'
 
 /** A handler with its method, path, inputs and responses; planned at startup. */
 export interface Route extends RespondingRoute, Routable {
@@ -100,6 +108,15 @@ function planRoute(
   runRouteChecks(plan, { name, handler: Reflect.get(controller.prototype, member), response: responses.response })
   const schema = withPlace(name, () => inputSchema(plan.inputs, writer))
   const handler = { name, method, controller, member, plan, segments }
+  const interceptable = {
+    ...handler,
+    status: responses.status,
+    sendsJson: sendsJson(responses, options),
+    sendsEvents: responses.sendsEvents,
+    pattern: pathPattern(segments),
+    transactions: transactionsOf(factsOf(handler), lifespans),
+    hasDatabase: lifespans.length > 0,
+  }
   return {
     ...handler,
     ...responses,
@@ -109,13 +126,7 @@ function planRoute(
     tags: options.tags ?? declared.tags,
     middleware: declared.middleware,
     around: [...declared.around, ...aroundOf(name, options)],
-    interceptors: interceptorsOf({
-      ...handler,
-      sendsEvents: responses.sendsEvents,
-      pattern: pathPattern(segments),
-      transactions: transactionsOf(factsOf(handler), lifespans),
-      hasDatabase: lifespans.length > 0,
-    }),
+    interceptors: [...interceptorsOf(interceptable), ...liveInterceptors(options.live, interceptable)],
   }
 }
 
@@ -158,6 +169,10 @@ function responsesOf({ method, response: declared, options }: RouteDeclaration, 
     status: options.status ?? usualStatus(method, hasResponse, sendsEvents || stream !== undefined),
     emptyStatus: options.status ?? 204,
   }
+}
+
+function sendsJson({ sendsEvents, stream }: ReturnType<typeof responsesOf>, { produces }: RouteOptions): boolean {
+  return !sendsEvents && stream === undefined && (produces === undefined || isJson(produces))
 }
 
 function refuseWrongOptions(name: string, options: RouteOptions, response: Shape | undefined): void {

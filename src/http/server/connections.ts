@@ -84,6 +84,8 @@ export class Connection {
   /** The response to the latest request, until that is read and answered: an idle connection keeps neither. */
   last: ServerResponse | undefined
   readonly #socket: Socket
+  /** The response that has the socket. */
+  #current: ServerResponse | undefined
   #waiting = 0
   #sent = 0
   #checksWithoutRead = 0
@@ -99,9 +101,13 @@ export class Connection {
   add(response: ServerResponse): void {
     this.last = response
     this.#requests++
-    if (response.socket) return
+    if (response.socket) {
+      this.#current = response
+      return
+    }
     if (++this.#waiting === MAX_WAITING) this.#stopReading()
     response.once('socket', () => {
+      this.#current = response
       if (this.#waiting-- === MAX_WAITING) this.#socket.off('resume', pause).resume()
     })
   }
@@ -113,13 +119,15 @@ export class Connection {
 
   /** Forgets the latest response if it has ended. */
   readonly forget = (): void => {
-    if (this.last?.writableFinished && this.last.req.complete) this.last = undefined
+    if (this.last?.writableFinished && this.last.req.complete) this.last = this.#current = undefined
   }
 
   /** Closes the connection when its client has read nothing of the waiting response during the last {@link WRITE_CHECKS} checks. */
   closeIfUnread(): void {
-    const sent = sentBytes(this.#socket)
-    if (this.#socket.writableLength === 0 || sent !== this.#sent) this.#checksWithoutRead = 0
+    // The socket of Bun holds nothing itself: its responses do, and each counts its own bytes.
+    const waiting = Math.max(this.#socket.writableLength, this.#current?.writableLength ?? 0)
+    const sent = sentBytes(this.#socket, waiting)
+    if (waiting === 0 || sent !== this.#sent) this.#checksWithoutRead = 0
     else if (++this.#checksWithoutRead > WRITE_CHECKS) this.#socket.destroy()
     this.#sent = sent
   }
@@ -142,11 +150,11 @@ function pause(this: Socket): void {
   this.pause()
 }
 
-function sentBytes(socket: Socket): number {
+function sentBytes(socket: Socket, waiting: number): number {
   const { _handle: handle } = socket as { readonly _handle?: Handle | null } // not in the types; null once it is closed
   const { bytesWritten, writeQueueSize } = handle ?? {}
   if (typeof bytesWritten === 'number' && typeof writeQueueSize === 'number') return bytesWritten - writeQueueSize
-  return -socket.writableLength // without the counts of the handle: it changes when a write is complete
+  return (socket.bytesWritten || 0) - waiting // without the counts of the handle
 }
 
 /**

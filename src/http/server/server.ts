@@ -152,10 +152,21 @@ async function closeConnections(
 /** Stops listening; the open connections stay open. With a grace, those that wait to be accepted are accepted first. */
 async function stopListening(server: Server, grace: number): Promise<void> {
   if (grace > 0) await untilQueueIsEmpty(server)
-  // Bun's http.Server is no net.Server: the method below throws. Its own one closes idle connections, so that the grace is not kept.
-  if (process.versions['bun'] !== undefined) return void server.close()
+  if (process.versions['bun'] !== undefined) return stopListeningOnBun(server)
   // The method of http.Server would close idle connections, too.
   NetServer.prototype.close.call(server)
+}
+
+interface BunServer {
+  closeIdleConnections(): number
+}
+
+/** Bun's http.Server is no net.Server. Its close() closes idle connections by a method of an object that it keeps under a symbol. */
+function stopListeningOnBun(server: Server): void {
+  const kept = Object.getOwnPropertySymbols(server).map((symbol) => Reflect.get(server, symbol))
+  const inner = kept.find((part): part is BunServer => typeof part?.closeIdleConnections === 'function')
+  if (inner) inner.closeIdleConnections = () => 0
+  server.close()
 }
 
 // The system resets connections that the server has not accepted. In each turn of the event loop, Node accepts one.

@@ -1,5 +1,5 @@
 import { rawSql, type Sql, sql } from '../../db/statements/statement.js'
-import { joined } from '../statements/dialect.js'
+import { joined } from '../../db/own-tables/typed-sql.js'
 import type { JobState } from '../tables.js'
 import { inStates, OperatorDialect, UNINDEXED_ID } from './dialect.js'
 

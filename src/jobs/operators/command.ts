@@ -1,8 +1,7 @@
 import type { ChangedJobs, ChosenJobs, JobFilter, JobSummary, ListedJob } from '../../http/background.js'
 import type { JobDatabase } from '../job-database.js'
-import { notifyNow } from '../notify.js'
 import { type JobState, STATES, WAITING } from '../tables.js'
-import { wake } from '../wake.js'
+import { jobNotices, jobsAdded } from '../wake.js'
 import { JobChanges, type JobsChanged, type LockedJob } from './job-changes.js'
 import { type ListedRow, OperatorStatements } from './statements.js'
 import { toQueues } from './views.js'
@@ -80,8 +79,8 @@ const DISCARD: Action = {
 export async function retryJobs(database: JobDatabase, which: ChosenJobs): Promise<ChangedJobs> {
   const result = await changeJobs(database, which, RETRY)
   if (result.changed.length > 0) {
-    wake(database.sequelize)
-    await notifyNow(database)
+    jobsAdded.wake(database.sequelize)
+    await jobNotices.notifyNow(database)
   }
   return result
 }

@@ -1,5 +1,6 @@
 import { rawSql, type Sql, sql } from '../../db/statements/statement.js'
-import { LIMITED, list, nowOf } from '../statements/dialect.js'
+import { list, nowOf } from '../../db/own-tables/typed-sql.js'
+import { LIMITED } from '../statements/dialect.js'
 import type { JobState } from '../tables.js'
 
 const INTEGER_TYPES: Readonly<Record<string, string>> = { postgres: 'BIGINT', sqlite: 'INTEGER' }

@@ -4,9 +4,8 @@ import type { Sql } from '../../db/statements/statement.js'
 import { conflict, notFound } from '../../http/errors.js'
 import { RequestLogger } from '../../http/observation/request-logger.js'
 import { type JobDatabase, jobDatabase } from '../job-database.js'
-import { notifyWorkers } from '../notify.js'
 import type { WaitingState } from '../tables.js'
-import { wake } from '../wake.js'
+import { jobNotices, jobsAdded } from '../wake.js'
 import type { ChangedJobs, DeadJobs, JobQuery } from './inputs.js'
 import { JobChanges, type JobsChanged, type LockedJob } from './job-changes.js'
 import { type OpenedRow, OperatorStatements } from './statements.js'
@@ -194,8 +193,8 @@ class Desk {
   wakeAfterCommit(): void {
     const { sequelize } = this.#database
     this.#session.afterCommit(() => {
-      wake(sequelize)
-      notifyWorkers(this.#database)
+      jobsAdded.wake(sequelize)
+      jobNotices.notify(this.#database)
     })
   }
 }

@@ -1,5 +1,5 @@
 import { rawSql, type Sql, sql } from '../../db/statements/statement.js'
-import { joined, list } from '../statements/dialect.js'
+import { joined, list } from '../../db/own-tables/typed-sql.js'
 import { type JobState, WAITING } from '../tables.js'
 import { inState, inStates, OperatorDialect, UNINDEXED_ID } from './dialect.js'
 

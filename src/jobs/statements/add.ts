@@ -1,6 +1,7 @@
 import { rawSql, type Sql, sql } from '../../db/statements/statement.js'
 import type { ClaimedRow } from './claim.js'
-import { fixed, type JobDialect } from './dialect.js'
+import { fixed } from '../../db/own-tables/typed-sql.js'
+import type { JobDialect } from './dialect.js'
 
 /** A job to add. */
 export interface NewJob {
@@ -50,10 +51,6 @@ export function addStatements(on: JobDialect) {
     waiting(name: string): Sql<WaitingRow> {
       const columns = rawSql('id, queue, priority, due, input, unique_key')
       return sql`SELECT ${columns} FROM job WHERE name = ${on.text(name)} AND state NOT IN ('done', 'dead') ORDER BY id`
-    },
-
-    notify(channel: string): Sql {
-      return sql`SELECT pg_notify(${on.text(channel)}, '')`
     },
   }
 }

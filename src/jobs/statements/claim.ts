@@ -1,5 +1,6 @@
 import { rawSql, type Sql, sql } from '../../db/statements/statement.js'
-import { fixed, type JobDialect, joined } from './dialect.js'
+import { fixed, joined } from '../../db/own-tables/typed-sql.js'
+import type { JobDialect } from './dialect.js'
 
 /** A job that a worker has claimed, as drivers return it. */
 export interface ClaimedRow {

@@ -1,5 +1,6 @@
 import { rawSql, type Sql, sql } from '../../db/statements/statement.js'
-import { fixed, type JobDialect } from './dialect.js'
+import { fixed } from '../../db/own-tables/typed-sql.js'
+import type { JobDialect } from './dialect.js'
 
 /** A job in the hands of a worker: who has it only while `run` is the same, and it is running. */
 export interface Held {

@@ -1,6 +1,7 @@
 import { rawSql, type Sql, sql } from '../../db/statements/statement.js'
 import type { JobOrder } from './claim.js'
-import { type ChangeOfSome, fixed, type JobDialect, joined, LIMITED, list, MOST_CHANGED } from './dialect.js'
+import { fixed, joined, list } from '../../db/own-tables/typed-sql.js'
+import { type ChangeOfSome, type JobDialect, LIMITED, MOST_CHANGED } from './dialect.js'
 
 /** The rows that whoever counts the jobs of a limit locks: several limits share one. */
 const BUCKETS = 1_024

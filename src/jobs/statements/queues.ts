@@ -1,5 +1,6 @@
 import { rawSql, type Sql, sql } from '../../db/statements/statement.js'
-import { type ChangeOfSome, fixed, type JobDialect, joined, MOST_CHANGED } from './dialect.js'
+import { fixed, joined } from '../../db/own-tables/typed-sql.js'
+import { type ChangeOfSome, type JobDialect, MOST_CHANGED } from './dialect.js'
 
 /** What a worker has to know of the queue; times are in milliseconds since 1970. */
 export interface QueueState {

@@ -7,7 +7,8 @@ import { endsWithin } from '../../core/promises.js'
 import { type Container, Scope, type ScopeCaller } from '../../di/container.js'
 import type { Token } from '../../di/token.js'
 import { codeOf } from '../../db/dialect.js'
-import { currentSession, type Session } from '../../db/session/session.js'
+import type { LastSession, LastWork } from '../../db/session/last-work.js'
+import { currentSession } from '../../db/session/session.js'
 import type { Sql } from '../../db/statements/statement.js'
 import { callingTrace } from '../../http/observation/calling-trace.js'
 import { RequestLogger } from '../../http/observation/request-logger.js'
@@ -176,11 +177,16 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
     const session = currentSession(this.#context.database.sequelize)
     if (!session || session.isRollingBack || !this.#job.completesItself) return
     session.commitLast() // of several databases: if another one fails, the job runs again
-    const completing = this.#context.database.statements.completeOrFail(this.#claimed)
-    const isSentWithCommit =
-      completing !== undefined && session.commitWith(() => this.#completeOrFail(session, completing))
-    if (!isSentWithCommit) await this.#uncounted(() => this.#complete(session))
+    // Nothing of another database must be committed by a worker that does not have the job any more.
+    if (this.#job.openers.length > 1) await this.#completeIn(session)
+    else session.addLast(completion, (last) => this.#completeIn(last))
     this.#isCompleted = true
+  }
+
+  /** @throws LostLeaseError if another worker has the job: the statement itself fails then, where statements are sent together with COMMIT. */
+  #completeIn(session: LastSession): Promise<void> {
+    const completing = this.#context.database.statements.completeOrFail(this.#claimed)
+    return completing ? this.#completeOrFail(session, completing) : this.#uncounted(() => this.#complete(session))
   }
 
   /** Runs a statement of the worker in the job's own transaction: like COMMIT, it is none of the job. */
@@ -195,7 +201,7 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
     }
   }
 
-  async #completeOrFail(session: Session, statement: Sql): Promise<void> {
+  async #completeOrFail(session: LastSession, statement: Sql): Promise<void> {
     try {
       await this.#uncounted(() => session.executeOwn(statement))
     } catch (error) {
@@ -203,7 +209,7 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
     }
   }
 
-  async #complete(session: Session): Promise<void> {
+  async #complete(session: LastSession): Promise<void> {
     const { database } = this.#context
     const changed = await database.change(session, database.statements.complete(this.#claimed))
     if (changed === 0) throw new LostLeaseError(this.title)
@@ -212,6 +218,12 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
   report(error: unknown): void {
     this.#context.log.error(`Job ${this.title}:`, error)
   }
+}
+
+/** Completes a job in the transaction that it has run in. */
+const completion: LastWork<(session: LastSession) => Promise<void>> = {
+  locks: false,
+  execute: (completions, session, execute) => execute(completions.map((complete) => () => complete(session))),
 }
 
 function instantOf(input: string): Date | undefined {

@@ -6,7 +6,7 @@ import type { Work } from '../../http/background.js'
 import type { JobDatabase } from '../job-database.js'
 import type { Held } from '../statements/ends.js'
 import type { JobState } from '../tables.js'
-import { wake } from '../wake.js'
+import { jobsAdded } from '../wake.js'
 import { formatWork } from '../work-text.js'
 
 /** Milliseconds that the lease of a worker lasts, unless `toolkit_job_lease` is set, and how often it is renewed in them. */
@@ -123,7 +123,7 @@ export class Lease {
         await this.#database.changeSome(session, statements.wakeLimited(limit_key, 1))
       return taken
     })
-    if (found > 0) wake(this.#database.sequelize)
+    if (found > 0) jobsAdded.wake(this.#database.sequelize)
   }
 
   /**
@@ -140,7 +140,7 @@ export class Lease {
       await this.#database.transaction((session) =>
         session.executeOwn(statements.giveBack(job, { delay: 0, uses: false })),
       )
-    if (lost.length > 0) wake(this.#database.sequelize)
+    if (lost.length > 0) jobsAdded.wake(this.#database.sequelize)
   }
 
   async #clean(): Promise<void> {

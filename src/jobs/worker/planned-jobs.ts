@@ -9,7 +9,7 @@ import { Request } from '../../http/request.js'
 import { budgetOf } from '../../http/routing/budget.js'
 import { type JobDeclaration, jobsOfClass } from '../declaration.js'
 import { instantsOf } from '../cron.js'
-import { inputOf, type JobInput } from '../input.js'
+import { inputClassOf, inputOf, type JobInput } from '../input.js'
 import { type JobArgument, JobArguments } from './job-arguments.js'
 
 /** A job with all that is needed to run it. */
@@ -60,13 +60,18 @@ function planJob(declaration: JobDeclaration, { planner, lifespans }: Background
   return { ...declaration, plan, input, openers: unitOpeners(lifespans, facts), completesItself, budget }
 }
 
-function checkPlan({ cron, limit }: JobDeclaration, plan: Plan<JobArgument>, place: string): void {
+function checkPlan(declaration: JobDeclaration, plan: Plan<JobArgument>, place: string): void {
+  const { cron, limit } = declaration
   for (const { token } of plan.steps)
     if (token === Request || token === ReplyHeaders)
       throw new BootError(
         `${place} injects ${tokenName(token)}, and a job has no request. Give it what it needs of the request as its input.`,
       )
   const hasInput = plan.inputs.includes('input')
+  if (declaration.inputClass && hasInput && inputClassOf(declaration) !== declaration.inputClass)
+    throw new BootError(
+      `${place}: its first parameter is another class than ${declaration.inputClass.name}, which its decorator names.`,
+    )
   if (cron && hasInput)
     throw new BootError(
       `${place} has @Cron() and an input, which no one gives it. Remove the parameter, or write @Job().`,

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { JobRun } from '../../core/events/job-run.js'
 import type { Trace } from '../../core/events/trace.js'
+import { describeForRow } from '../../db/own-tables/describe-error.js'
 import type { Sql } from '../../db/statements/statement.js'
 import { tagOf, traceFields } from '../../http/observation/log-entry.js'
 import type { Log } from '../../http/server/logger.js'
 import { JobPostponed, WorkerLost } from '../errors.js'
 import { type ClaimedJob, JobCall, type JobContext } from './job-call.js'
 import { type JobRecorder, lastAttempt } from './job-recorder.js'
-import { describeForRow, type Outcome, outcomeOf, settle } from './outcome.js'
+import { type Outcome, outcomeOf, settle } from './outcome.js'
 import type { PlannedJob } from './planned-jobs.js'
 
 /** What the runner needs of a worker, or of a test. */

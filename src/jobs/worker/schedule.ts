@@ -2,7 +2,7 @@ import { LONGEST } from '../../core/options.js'
 import { type Instants, instantsOf } from '../cron.js'
 import type { JobDatabase } from '../job-database.js'
 import { insert, newJob, publishAdded } from '../jobs.js'
-import { wake } from '../wake.js'
+import { jobsAdded } from '../wake.js'
 import type { PlannedJob } from './planned-jobs.js'
 
 /** Milliseconds after which a schedule is read again that the database has not answered. */
@@ -78,7 +78,7 @@ export async function addInstant(
   })
   if (!added) return false
   publishAdded(added.id, row)
-  wake(database.sequelize)
+  jobsAdded.wake(database.sequelize)
   return true
 }
 

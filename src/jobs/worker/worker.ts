@@ -4,7 +4,7 @@ import type { Sql } from '../../db/statements/statement.js'
 import { WorkerStops } from '../errors.js'
 import type { FreeSlots } from '../statements/claim.js'
 import type { QueueState } from '../statements/queues.js'
-import { wake } from '../wake.js'
+import { jobsAdded } from '../wake.js'
 import { Claims } from './claim.js'
 import { Doorbell } from './doorbell.js'
 import type { ClaimedJob, JobContext } from './job-call.js'
@@ -61,10 +61,10 @@ export class Worker {
     const mayClaimAhead = !hasLimits && all.every(({ attempts }) => attempts > 1)
     const report = (error: unknown) => this.#failed(error)
     this.#options = options
-    const { notices } = (this.#doorbell = new Doorbell(database))
+    this.#doorbell = new Doorbell(database)
     this.#lease = new Lease(
       database,
-      (statement) => notices.execute(statement),
+      (statement) => this.#doorbell.execute(statement),
       report,
       (job) => this.#held.has(keyOf(job)),
     )
@@ -109,7 +109,7 @@ export class Worker {
       this.#lease.end().catch((error: unknown) => this.#failed(error)),
       MOST_PAUSE,
     )
-    wake(this.#options.database.sequelize)
+    jobsAdded.wake(this.#options.database.sequelize)
   }
 
   /** Resolves when nothing is claimed and no job runs. */

@@ -1,6 +1,6 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { CompiledStatement } from '../../db/direct-statement.js'
-import { countOf, rowsOf, type Selection, selectionOf } from '../../db/fast-path/fast-path.js'
+import { countOf, countUpTo, rowsOf, type Selection, selectionOf } from '../../db/fast-path/fast-path.js'
 import type { ReadCompiled, TransactionScope } from '../../db/session/transaction-scope.js'
 import { type Select, rawSql, type Sql, sql } from '../../db/statements/statement.js'
 import { LazyRows, type Rows } from '../lazy-instances.js'
@@ -73,6 +73,14 @@ export class OffsetList {
     return this.#compiled ? this.#compiled.read(this.#counted(this.#compiled.selection)) : this.#uncompiled.count()
   }
 
+  /** The number of rows if there are at most so many; otherwise one more, of which no further rows are read. */
+  async countUpTo(most: number): Promise<number> {
+    const compiled = this.#compiled
+    if (compiled) return compiled.read(countUpTo(compiled.selection, most + 1))
+    const beyond = await this.#uncompiled.rows({ offset: most, limit: 1 })
+    return beyond.length > 0 ? most + 1 : this.#uncompiled.count()
+  }
+
   #counted(selection: Selection): CompiledStatement<number> {
     const { model, options } = this.#statement
     const statement = countOf(selection)
@@ -133,9 +141,18 @@ export class RawSqlList {
     )
   }
 
-  async count(): Promise<number> {
+  count(): Promise<number> {
+    return this.#count(this.#statement)
+  }
+
+  /** The number of rows if there are at most so many; otherwise one more, of which no further rows are read. */
+  countUpTo(most: number): Promise<number> {
+    return this.#count(sql`SELECT 1 FROM (${this.#statement}\n) AS listed${rawSql(` LIMIT ${most + 1}`)}`)
+  }
+
+  async #count(rows: Sql<unknown>): Promise<number> {
     const [row] = await this.#session.execute(
-      sql<{ total: number | string }>`SELECT count(*) AS total FROM (${this.#statement}\n) AS counted`,
+      sql<{ total: number | string }>`SELECT count(*) AS total FROM (${rows}\n) AS counted`,
     )
     return Number(row?.total)
   }

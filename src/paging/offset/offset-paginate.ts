@@ -1,4 +1,4 @@
-import { checkOptions, type OptionChecks, unchecked } from '../../core/option-checks.js'
+import { checkOptions, integer, type OptionChecks, unchecked } from '../../core/option-checks.js'
 import { shown, isClass } from '../../core/options.js'
 import { currentSession, type Session } from '../../db/session/session.js'
 import { isStatement } from '../../db/statements/statement.js'
@@ -37,12 +37,13 @@ import type { Constructor } from '../../di/token.js'
 /** The callbacks of a paginator, as it calls them. */
 interface Callbacks {
   readonly count?: ((session: Session, statement: AnyStatement) => number | Promise<number>) | false
+  readonly countUpTo?: number
   readonly map?: (row: unknown) => unknown
   readonly mapPage?: (rows: readonly unknown[]) => unknown
 }
 
 /** Options that are functions, or injectable classes with a method of the option's name. */
-type CallbackOptions = { readonly [N in keyof Callbacks]?: unknown }
+type CallbackOptions = { readonly [N in Name]?: unknown } & Pick<Callbacks, 'countUpTo'>
 
 const NAMES = ['count', 'map', 'mapPage'] as const
 type Name = (typeof NAMES)[number]
@@ -58,6 +59,8 @@ interface InjectedCallback {
 function injectedCallbacks(options: CallbackOptions): InjectedCallback[] {
   if (options.map !== undefined && options.mapPage !== undefined)
     throw new BootError('newPagination(): map receives each row, mapPage all rows of a page. Write one of them.')
+  if (options.count !== undefined && options.countUpTo !== undefined)
+    throw new BootError('newPagination(): count replaces the count that countUpTo limits. Write one of them.')
   return NAMES.flatMap((name) => {
     const given = options[name]
     if (given === undefined || (name === 'count' && given === false)) return []
@@ -82,7 +85,7 @@ function expected(name: Name): string {
 
 /** The callbacks that are functions, and the methods of the instances that a request has injected. */
 function callbacksOf(
-  { count, map, mapPage }: CallbackOptions,
+  { count, countUpTo, map, mapPage }: CallbackOptions,
   injected: readonly InjectedCallback[],
   instances: readonly object[],
 ): Callbacks {
@@ -90,15 +93,19 @@ function callbacksOf(
     const instance = instances[index] as Record<Name, Callback> // of the class that injectedCallbacks() has checked
     return [name, (...args: readonly unknown[]) => instance[name](...args)]
   })
-  return { count, map, mapPage, ...Object.fromEntries(methods) } as Callbacks // injectedCallbacks() has checked them
+  return { count, countUpTo, map, mapPage, ...Object.fromEntries(methods) } as Callbacks // injectedCallbacks() has checked them
 }
 
 interface AnyPaginationOptions extends SizeOptions, DatabaseOptions, CallbackOptions {}
+
+/** With one more, still a LIMIT that every database accepts. */
+const MOST_COUNTED = 2 ** 31 - 2
 
 const OPTIONS: OptionChecks<AnyPaginationOptions> = {
   ...SIZE_OPTIONS,
   ...DATABASE_OPTIONS,
   count: unchecked,
+  countUpTo: integer('rows', 1, MOST_COUNTED),
   map: unchecked,
   mapPage: unchecked,
 }
@@ -194,23 +201,28 @@ interface PageRequest {
 
 function paginator({ session: injected, request, headers, window, callbacks }: PageRequest) {
   const { offset, limit } = window
-  const { count, map, mapPage } = callbacks
+  const { count, countUpTo, map, mapPage } = callbacks
+  const readsOneMore = count !== undefined || countUpTo !== undefined
   return async (statement: AnyStatement): Promise<Page<unknown, PageMeta | UncountedPageMeta>> => {
     if (!isStatement(statement)) throw notAStatement(statement)
     const session = sessionOf(statement, injected)
     const scope = session.openPage()
     const list = statement.kind === 'sql' ? new RawSqlList(statement, session) : new OffsetList(statement, scope)
-    // Unless the database counts the rows, read one row more than the page has: the extra row says that there is a next page.
-    const requested = count === undefined ? limit : limit + 1
-    const read: Rows = await list.rows({ offset, limit: requested }, count === undefined)
+    const countOf = () =>
+      count ? count(session, statement) : countUpTo === undefined ? list.count() : list.countUpTo(countUpTo)
+    // Unless the database counts all rows, read one row more than the page has: the extra row says that there is a next page.
+    const requested = readsOneMore ? limit + 1 : limit
+    const read: Rows = await list.rows({ offset, limit: requested }, !readsOneMore)
     const rows = read.length > limit ? read.slice(0, limit) : read
     let position: Position
     if (count === false) position = uncountedPosition(window, read.length > limit)
     else {
       const { least, most } = boundsOfTotal(read, offset, requested)
       // An estimate, or a cached count, must not end the list before its last row.
-      const counted = least === most ? least : checkedTotal(await (count ? count(session, statement) : list.count()))
-      position = countedPosition(window, Math.min(Math.max(counted, least), most))
+      const ends = least === most || (countUpTo !== undefined && least > countUpTo)
+      const counted = ends ? least : checkedTotal(await countOf())
+      const total = Math.min(Math.max(counted, least), most)
+      position = countedPosition(window, total, total <= (countUpTo ?? Infinity) || least === most)
     }
     setLinks(request, headers, position.links)
     const { meta } = position
@@ -257,7 +269,7 @@ interface Position {
 }
 
 /** `total_pages = ceil(total / limit)`, `page_number = floor(offset / limit) + 1`: specification, "Offset page". */
-function countedPosition({ offset, limit }: OffsetWindow, total: number): Position {
+function countedPosition({ offset, limit }: OffsetWindow, total: number, isWhole: boolean): Position {
   const total_pages = Math.ceil(total / limit)
   // The largest offset, with pages of one row, would have a number that JSON readers cannot represent.
   const page_number = Math.min(Math.floor(offset / limit) + 1, Number.MAX_SAFE_INTEGER)
@@ -268,7 +280,7 @@ function countedPosition({ offset, limit }: OffsetWindow, total: number): Positi
       first: { offset: 0, limit },
       prev: offset > 0 ? { offset: Math.max(Math.min(offset - limit, last), 0), limit } : undefined,
       next: offset + limit < total ? { offset: offset + limit, limit } : undefined,
-      last: { offset: last, limit },
+      last: isWhole ? { offset: last, limit } : undefined,
     },
   }
 }

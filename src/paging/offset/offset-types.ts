@@ -43,6 +43,11 @@ export interface PaginationOptions extends SizeOptions, DatabaseOptions {
    * of the page show the total. A number that is less than the rows up to the end of the page is raised to that.
    */
   readonly count?: CountRows | Constructor<{ count: CountRows }>
+  /**
+   * The database counts no more than so many rows. In a longer list, `total_items` is one more, or the end of the page if that is further, and there is no link
+   * to the last page. Not together with `count`.
+   */
+  readonly countUpTo?: number
 }
 
 type CountRows = (session: Session, statement: AnyStatement) => number | Promise<number>

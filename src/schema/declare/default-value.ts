@@ -7,6 +7,7 @@ import { ResponseMismatchError } from '../output/response-mismatch.js'
 import { SchemaWriter } from '../json-schema/writer.js'
 import { memo } from '../../core/memo.js'
 import type { Shape } from '../shape/shape.js'
+import { surelyFits } from '../input/surely-fits.js'
 import { COMPONENT, type Validate, ValidatorCompiler } from '../input/validate.js'
 
 /**
@@ -41,7 +42,7 @@ function isScalar(shape: Shape): boolean {
 
 function validJson(shape: Shape, value: unknown, what: string): unknown {
   const json = toJson(shape, value, what)
-  const [issue] = shape.kind === 'standard' ? [] : validatorOf(shape)(json)
+  const [issue] = shape.kind === 'standard' || surelyFits(shape, json) ? [] : validatorOf(shape)(json)
   if (!issue) return json
   const given = typeof value === 'object' ? '' : ` ${shown(value)}`
   throw new BootError(`${what}${given}${at(issue.path)} ${issue.message}. Write one that fits, or remove it.`)

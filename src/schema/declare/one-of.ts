@@ -1,5 +1,5 @@
 import { BootError } from '../../core/boot-error.js'
-import type { Constructor } from '../../di/token.js'
+import { type Constructor, isConstructor } from '../../di/token.js'
 import { memo } from '../../core/memo.js'
 import type { DataOf, Described, ObjectShape, Shape, UnionShape } from '../shape/shape.js'
 import { shapeOf } from '../shape/shape-of.js'
@@ -54,6 +54,21 @@ export function unionShape(shapes: readonly Shape[], discriminator: string | und
   })
   // Evaluated later: a class may refer to the one that is still being declared.
   return { kind: 'union', discriminator, options: () => byTag(options, discriminator, where) }
+}
+
+/** One of several classes, distinguished by the class of the value: of responses only, as JSON does not say the class. */
+export function unionOfClasses(classes: readonly unknown[]): { readonly shape: () => UnionShape } {
+  const shape = memo((): UnionShape => {
+    const options = new Map(classes.map((type) => [type, classShape(type)]))
+    return { kind: 'union', discriminator: 'constructor', isByClass: true, options: () => options }
+  })
+  return { shape }
+}
+
+function classShape(type: unknown): ObjectShape {
+  const shape = shapeOf(type)
+  if (shape.kind === 'object' && isConstructor(type)) return shape
+  throw new BootError(`Events.of(): several types have to be classes with @Field()s, got '${shape.kind}'.`)
 }
 
 function byTag(

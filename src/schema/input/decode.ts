@@ -2,7 +2,7 @@ import { compileEncoder } from '../output/encode.js'
 import { ConvertedPart } from './standard-schema-parts.js'
 import { memo } from '../../core/memo.js'
 import { isInherited, valueOf } from '../shape/inherited-names.js'
-import { type ObjectShape, propertiesOf, type Property, type Shape } from '../shape/shape.js'
+import { type Direction, type ObjectShape, propertiesOf, type Property, type Shape } from '../shape/shape.js'
 
 /** Converts validated JSON to values of the declared types: `Date`, `bigint`, class instances. */
 export type Decode = (json: unknown) => unknown
@@ -44,11 +44,13 @@ function put(target: JsonObject, key: string, value: unknown): void {
 export interface DecoderOptions {
   /** Whether arrays and undeclared JSON are copied, so that the same JSON can be decoded again. Default true. */
   readonly copies?: boolean
+  /** Which properties the JSON has. Default: those of inputs. */
+  readonly direction?: Direction
 }
 
 /** Compiles the decoder of a shape. Its input must have passed validation. */
-export function compileDecoder(shape: Shape, { copies = true }: DecoderOptions = {}): Decode {
-  return new DecoderCompiler(copies).compile(shape)
+export function compileDecoder(shape: Shape, { copies = true, direction = 'input' }: DecoderOptions = {}): Decode {
+  return new DecoderCompiler(copies, direction).compile(shape)
 }
 
 /** Makes the default of an input that the client omits: a new one for each request, because a handler may change a list or a date. */
@@ -77,9 +79,11 @@ function validated<T>(decode: (json: T) => unknown): Decode {
 class DecoderCompiler {
   readonly #objects = new Map<unknown, Decode>()
   readonly #copies: boolean
+  readonly #direction: Direction
 
-  constructor(copies: boolean) {
+  constructor(copies: boolean, direction: Direction) {
     this.#copies = copies
+    this.#direction = direction
   }
 
   compile(shape: Shape): Decode {
@@ -153,7 +157,7 @@ class DecoderCompiler {
       return target
     })
     this.#objects.set(shape.origin, decode) // set before its properties are compiled: they may refer to it
-    for (const [name, property] of propertiesOf(shape, 'input')) {
+    for (const [name, property] of propertiesOf(shape, this.#direction)) {
       const decodeProperty = this.compile(property.shape)
       const makeDefault = defaultMaker(property, decodeProperty)
       const { initial } = property

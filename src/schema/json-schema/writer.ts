@@ -161,7 +161,8 @@ export class SchemaWriter {
     return format === 'uint64' ? '^(-?0|[1-9][0-9]{0,19})$' : '^-?(0|[1-9][0-9]{0,18})$'
   }
 
-  #union({ discriminator, options }: UnionShape, direction: Direction): JsonSchema {
+  #union({ discriminator, isByClass, options }: UnionShape, direction: Direction): JsonSchema {
+    if (isByClass) return { anyOf: [...options().values()].map((option) => this.write(option, direction)) }
     const references = [...options()].map(
       ([tag, option]) => [String(tag), this.write(option, direction)['$ref']] as const,
     )

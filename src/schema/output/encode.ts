@@ -131,12 +131,14 @@ class EncoderCompiler {
     }
   }
 
-  #union({ discriminator, options }: UnionShape): Encode {
+  #union({ discriminator, isByClass, options }: UnionShape): Encode {
     const encoders = memo(() => new Map([...options()].map(([tag, option]) => [tag, this.compile(option)])))
     return (value) => {
       const tag: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, discriminator) : undefined
       const encode = encoders().get(tag)
       if (encode) return encode(value)
+      if (isByClass)
+        refuseMismatch(value, `an instance of ${[...options().values()].map(({ name }) => name).join(' or ')}`)
       const tags = [...encoders().keys()].join(', ')
       throw new ResponseMismatchError(`/${escapePointer(discriminator)}`, `is ${String(tag)}, declared one of ${tags}`)
     }

@@ -155,6 +155,8 @@ export interface UnionShape extends Common {
   /** Without it, the union is written inline. */
   readonly named?: Named
   readonly discriminator: string
+  /** The property is `constructor`, which JSON does not have. */
+  readonly isByClass?: true
   /** The objects by the values of that property. */
   readonly options: () => ReadonlyMap<unknown, ObjectShape>
 }

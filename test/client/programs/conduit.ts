@@ -36,7 +36,19 @@ assert.equal(
 )
 assert.equal((await client.articleFavorite({ path: { slug } })).article.favoritesCount, 1)
 assert.equal((await client.articleUnfavorite({ path: { slug } })).article.favorited, false)
+// A stream has an id before its first event: comments are received from then on.
+let open = () => {}
+const opened = new Promise<void>((resolve) => (open = resolve))
+const firstComment = (async () => {
+  for await (const { event, data } of client.articleFollowComments({ path: { slug } })) {
+    if (event === 'comment.added' && 'body' in data) return data.body
+    open()
+  }
+  return undefined
+})()
+await opened
 const { comment } = await client.articleAddComment({ path: { slug }, body: { comment: { body: 'Nice.' } } })
+assert.equal(await firstComment, 'Nice.')
 const { comments } = await client.articleComments({ path: { slug } })
 assert.deepEqual(
   comments.map(({ body }) => body),

@@ -36,6 +36,28 @@ for (const list of [client.heroList, client.heroesList, client.cursorHeroList]) 
   assert.ok(ids.has(hero.id))
 }
 
+// A stream has an id before its first event: changes are received from then on.
+let open = () => {}
+const opened = new Promise<void>((resolve) => (open = resolve))
+const changes = (async () => {
+  const seen: unknown[] = []
+  for await (const { event, data } of client.liveHeroFollow()) {
+    if (event === undefined) open()
+    else if (seen.push([event, 'name' in data ? data.name : data.id]) === 3) break
+  }
+  return seen
+})()
+await opened
+const { id } = (await client.liveHeroCreate({ body: { name: 'Batgirl', secret_identity, age: 24 } })).data
+await client.liveHeroChange({ path: { hero_id: id }, body: { name: 'Oracle' } })
+assert.ok((await client.liveHeroList()).data.some(({ name }) => name === 'Oracle'))
+await client.liveHeroRemove({ path: { hero_id: id } })
+assert.deepEqual(await changes, [
+  ['hero.saved', 'Batgirl'],
+  ['hero.saved', 'Oracle'],
+  ['hero.deleted', id],
+])
+
 assert.equal((await refused(client.accountGet()))[0], 401)
 client.auth.bearer('let-me-in')
 assert.deepEqual(await client.accountGet(), { data: { name: 'Alfred' } })

@@ -7,7 +7,8 @@ import { Effect } from '../ledger.js'
 import { until } from '../../support/waiting.js'
 import { Entry, Gone, LIMIT, models } from './app.js'
 import { NOT_STARTED } from './log-lines.js'
-import { type App, Processes } from './processes.js'
+import type { KilledProcess } from '../../support/killed-processes.js'
+import { Processes } from './processes.js'
 import { assertInstants, type FoundInstants, isOfSchedule, Tick } from './schedules.js'
 import { assertOnce } from './verdict.js'
 
@@ -158,7 +159,7 @@ class Run {
     return this.#acknowledged.size >= (this.#kills * jobs) / (kills + 1)
   }
 
-  async #kill(app: App): Promise<void> {
+  async #kill(app: KilledProcess): Promise<void> {
     if (this.#crashes.isLimited) await this.#read(() => Gone.create({ process: app.name }))
     else if (this.#kills % 4 === 3) {
       this.#stops++

@@ -2,24 +2,40 @@ import { QueryTypes, type Sequelize } from 'sequelize'
 import type { GeneratedKey, KeyColumn } from '../../dialect.js'
 
 /** MySQL keeps the next number for up to a day in its information schema: the greatest key may be newer. */
-const keysOf = ({ table, column }: KeyColumn) => `SELECT c.column_type AS type,
+const keysOf = ({ table, column }: KeyColumn, number: number) => `SELECT ${number} AS number, c.column_type AS type,
     CAST(GREATEST(COALESCE(t.auto_increment, 1) - 1, COALESCE((SELECT MAX(${quoted(column)}) FROM ${table}), 0)) AS CHAR) AS last
   FROM information_schema.columns c JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name
-  WHERE c.table_schema = DATABASE() AND c.table_name = $1 AND c.column_name = $2 AND c.extra LIKE '%auto_increment%'`
+  WHERE c.table_schema = DATABASE() AND c.table_name = $${2 * number + 1} AND c.column_name = $${2 * number + 2}
+    AND c.extra LIKE '%auto_increment%'`
 
 const BITS: Readonly<Record<string, number>> = { tinyint: 8, smallint: 16, mediumint: 24, int: 32, bigint: 64 }
 
+/** A statement for each table would be a round trip for each; the text of one for all could be of any length. */
+const TABLES_OF_STATEMENT = 20
+
 export async function readKeys(sequelize: Sequelize, columns: readonly KeyColumn[]): Promise<readonly GeneratedKey[]> {
   const keys: GeneratedKey[] = []
-  for (const { table, column } of columns) {
-    const bind = [table.replaceAll('`', ''), column]
-    const options = { bind, type: QueryTypes.SELECT } as const
-    const [row] = await sequelize.query<{ type: string; last: string }>(keysOf({ table, column }), options)
-    const bits = BITS[/^\w+/.exec(row?.type ?? '')?.[0] ?? '']
-    if (row && bits !== undefined)
-      keys.push({ table, column, type: row.type, last: Number(row.last), most: greatest(bits, row.type) })
-  }
+  for (let first = 0; first < columns.length; first += TABLES_OF_STATEMENT)
+    keys.push(...(await readSome(sequelize, columns.slice(first, first + TABLES_OF_STATEMENT))))
   return keys
+}
+
+interface KeyRow {
+  readonly number: number
+  readonly type: string
+  readonly last: string
+}
+
+async function readSome(sequelize: Sequelize, columns: readonly KeyColumn[]): Promise<readonly GeneratedKey[]> {
+  const bind = columns.flatMap(({ table, column }) => [table.replaceAll('`', ''), column])
+  const text = columns.map(keysOf).join(' UNION ALL ')
+  const rows = await sequelize.query<KeyRow>(text, { bind, type: QueryTypes.SELECT })
+  return rows.flatMap(({ number, type, last }) => {
+    const { table, column } = columns[Number(number)] ?? {}
+    const bits = BITS[/^\w+/.exec(type)?.[0] ?? '']
+    if (table === undefined || column === undefined || bits === undefined) return []
+    return { table, column, type, last: Number(last), most: greatest(bits, type) }
+  })
 }
 
 function greatest(bits: number, type: string): number {

@@ -4,6 +4,7 @@ import { isDecimalText } from '../../../schema/shape/text-formats.js'
 import { columnShape } from '../../models/column-shape.js'
 import { dataTypeInternals, parserStoreOf, sequelizeInternals } from '../../sequelize/internals.js'
 import { type StoredForm, numberForm } from '../../values/stored-forms.js'
+import { hasTypeText } from '../../sequelize/type-texts.js'
 import type { DriverField } from '../../sequelize/connection-manager.js'
 
 /**
@@ -19,7 +20,7 @@ const DOUBLE_BITS = 53
 function widenFloats(model: ModelStatic<Model>): void {
   for (const attribute of Object.values(model.getAttributes())) {
     const { key, _length, options } = dataTypeInternals(attribute.type)
-    if (key === 'FLOAT' && _length === undefined)
+    if (key === 'FLOAT' && _length === undefined && !hasTypeText(attribute.type))
       attribute.type = Reflect.construct(attribute.type.constructor, [{ ...options, length: DOUBLE_BITS }])
   }
 }
@@ -70,14 +71,16 @@ const casts = new WeakMap<object, string>()
 
 /**
  * Makes the driver's connections read the years 1 to 99 of a DATETIME. Sequelize writes a space between day and time, with which JavaScript
- * reads them as 1950 to 2049.
+ * reads them as 1950 to 2049. A TIMESTAMP, which the driver of MariaDB would read in the time zone of the process, is read alike.
  */
 export function readEarlyYears(sequelize: Sequelize): void {
   const { connectionManager: manager, options } = sequelizeInternals(sequelize)
   const { timezone, dialect } = options
   const isOffset = OFFSET.test(timezone) // Sequelize reads the times of a named zone by another function
   const typeCast = (field: DriverField, next: () => unknown): unknown => {
-    if (field.type !== 'DATETIME' || !isOffset) return manager.constructor._typecast?.call(manager, field, next)
+    const isMoment = MOMENTS.has(field.type)
+    const known = isMoment ? { type: 'DATETIME', string: () => field.string() } : field // Sequelize knows no TIMESTAMP
+    if (!isMoment || !isOffset) return manager.constructor._typecast?.call(manager, known, next)
     const text = field.string()
     return text === null ? null : new Date(`${text.replace(' ', 'T')}${timezone}`)
   }
@@ -90,8 +93,10 @@ export function readEarlyYears(sequelize: Sequelize): void {
 /** Whether the `typeCast` of a connection leaves the values of this type to the driver. */
 export function readsWithoutCast(typeCast: object, type: string): boolean {
   const dialect = casts.get(typeCast)
-  return dialect !== undefined && type !== 'DATETIME' && parserStoreOf(dialect).get(type) === undefined
+  return dialect !== undefined && !MOMENTS.has(type) && parserStoreOf(dialect).get(type) === undefined
 }
+
+const MOMENTS: ReadonlySet<string> = new Set(['DATETIME', 'TIMESTAMP'])
 
 const OFFSET = /^[+-]\d\d:\d\d$/
 
@@ -113,7 +118,13 @@ function addMilliseconds(model: ModelStatic<Model>): void {
   for (const [name, attribute] of Object.entries(model.getAttributes())) {
     const { key, _length } = dataTypeInternals(attribute.type)
     // MySQL requires the precision of the column in a default such as CURRENT_TIMESTAMP.
-    if (key !== 'DATE' || _length || attribute.defaultValue instanceof Utils.SequelizeMethod) continue
+    if (
+      key !== 'DATE' ||
+      _length ||
+      hasTypeText(attribute.type) ||
+      attribute.defaultValue instanceof Utils.SequelizeMethod
+    )
+      continue
     names.add(name)
     attribute.type = Reflect.construct(attribute.type.constructor, [3])
   }

@@ -5,14 +5,14 @@ import { type Sql, toNumbered } from '../../statements/statement.js'
 import type { PipelinedClient } from './pipelined-client.js'
 import { query } from './server-connection.js'
 
-/** Called for what happens on a channel. */
+/** Called for what happens on channels. */
 export interface Listener {
-  onNotice(): void
+  onNotice(channel: string, payload: string): void
   /** The connection was lost. */
   onEnd(): void
 }
 
-/** A connection that listens on a channel. */
+/** A connection that listens on channels. */
 export interface Listening {
   /**
    * Executes a statement, outside of transactions. An idle connection may be cut without a word: one that does not answer in so many milliseconds is closed.
@@ -20,20 +20,22 @@ export interface Listening {
    * @throws the error of the server, or ConnectionError.
    */
   execute(statement: Sql, limit: number): Promise<void>
+  /** Listens on one more channel: an identifier in lower case. @throws as {@link execute}. */
+  add(channel: string, limit: number): Promise<void>
   /** The listener is not told of it. */
   close(): void
 }
 
 /**
- * Listens on a channel of PostgreSQL, on a connection of its own that is not one of the pool.
+ * Listens on channels of PostgreSQL, on a connection of its own that is not one of the pool.
  *
- * @param channel an identifier in lower case.
+ * @param channels identifiers in lower case.
  * @returns undefined behind a pooler, which gives each transaction another connection to the server.
  * @throws the error of the server, or of the connection.
  */
 export async function listen(
   sequelize: Sequelize,
-  channel: string,
+  channels: readonly string[],
   listener: Listener,
 ): Promise<Listening | undefined> {
   const { connectionManager: manager } = sequelizeInternals(sequelize)
@@ -45,26 +47,27 @@ export async function listen(
       void client.terminate()
       return undefined
     }
-    await query(client, `LISTEN ${channel}`)
+    for (const channel of channels) await query(client, `LISTEN ${channel}`)
   } catch (error) {
     void client.terminate()
     throw error
   }
   let isClosed = false
-  client.on('notification', () => listener.onNotice())
+  client.on('notification', ({ channel, payload }) => listener.onNotice(channel, payload ?? ''))
   client.on('end', () => {
     if (!isClosed) listener.onEnd()
   })
+  const answered = async (answer: Promise<unknown>, limit: number) => {
+    const hasAnswered = await endsWithin(
+      answer.catch(() => {}),
+      limit,
+    )
+    if (!hasAnswered) void client.terminate() // the statement fails then
+    await answer
+  }
   return {
-    async execute(statement, limit) {
-      const answer = query(client, toNumbered(statement), statement.values)
-      const hasAnswered = await endsWithin(
-        answer.catch(() => {}),
-        limit,
-      )
-      if (!hasAnswered) void client.terminate() // the statement fails then
-      await answer
-    },
+    execute: (statement, limit) => answered(query(client, toNumbered(statement), statement.values), limit),
+    add: (channel, limit) => answered(query(client, `LISTEN ${channel}`), limit),
     close() {
       isClosed = true
       void client.terminate()

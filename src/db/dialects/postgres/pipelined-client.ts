@@ -47,6 +47,8 @@ export class PipelinedClient extends pg.Client {
   #isCorked = false
   /** BEGIN and its settings. The next query is the first statement of the transaction. */
   #nextBegin: NextBegin | undefined
+  /** How many statements it has sent. */
+  sentCount = 0
   /** The last BEGIN that was sent. */
   readonly lastBegin = new LastBegin()
   /** Set while the statement is answered whose changes no standby has confirmed. */
@@ -339,6 +341,7 @@ export class PipelinedClient extends pg.Client {
   }
 
   #submit(query: SentQuery): void {
+    this.sentCount++
     const submit = super.query as (query: SentQuery) => void // its types leave out pg's own query objects
     submit.call(this, query)
   }

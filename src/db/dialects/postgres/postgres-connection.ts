@@ -48,6 +48,10 @@ export class PipelinedConnection extends PgConnection {
     return this.#client.lastBegin.isBegun
   }
 
+  override get sentCount(): number {
+    return this.#client.sentCount
+  }
+
   override get isOpen(): boolean {
     return this.#client.isInTransaction
   }

@@ -39,14 +39,14 @@ export function adaptQueries(sequelize: Sequelize): void {
       if (typeof value !== 'string' || !isDateTime(type)) return super.applyParsers(type, value)
       const text = value.replace(STORED_DATE, '$1T$2$3')
       if (hasTimeZone(text)) return new Date(text)
-      return super.applyParsers(type, /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00` : text)
+      return super.applyParsers('DATETIME', /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00` : text)
     }
   }
 }
 
 /** Whether values of this declared type are read as dates here, and not by Sequelize. */
 export function isDateTime(type: string): boolean {
-  return /^\s*DATETIME\b/i.test(type)
+  return /^\s*(?:DATETIME|TIMESTAMP|TIMESTAMPTZ)\b/i.test(type)
 }
 
 // As Sequelize stores it: '0001-01-01 00:00:00.000 +00:00'. With a space, JavaScript reads the years 0 to 99 as 1950 to 2049.

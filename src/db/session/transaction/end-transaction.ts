@@ -3,19 +3,20 @@ import type { TransactionConnection, TransactionEnd } from '../../connection.js'
 import type { Dialect, TransactionNeeds } from '../../dialect.js'
 import type { Settle } from '../../direct-statement.js'
 import { CommitFailedError, CommitUnknownError } from '../../errors.js'
+import type { SentTogether } from '../last-work.js'
 import { readPositionOfCommit, type SendPosition } from './commit-position.js'
 
 interface EndOptions {
   /** Receives the position of the commit. */
   readonly token?: ClientToken | undefined
-  /** The answer to the statement that was sent together with COMMIT: if it has failed, nothing is committed. */
-  readonly closing?: Promise<unknown> | undefined
+  /** Statements that were sent together with COMMIT: if the server has refused one of them, nothing is committed. */
+  readonly closing?: SentTogether | undefined
 }
 
 /**
  * Ends the transaction of a connection, and releases the connection.
  *
- * @throws the error of the closing statement, or CommitFailedError, if the database answered COMMIT with a rollback; CommitUnknownError if it did not answer;
+ * @throws the error of a closing statement, or CommitFailedError, if the database answered COMMIT with a rollback; CommitUnknownError if it did not answer;
  * else the error of COMMIT, or ROLLBACK.
  */
 export function endTransaction(
@@ -29,9 +30,10 @@ export function endTransaction(
   return new Promise((resolve, reject) => {
     const sentAt = observer ? performance.now() : 0
     let sendPosition: SendPosition | undefined
-    const answered = (isDone: boolean, cause?: unknown) => {
-      const refusal = end === 'commit' && !isDone ? (cause ?? new CommitFailedError()) : undefined
-      observer?.ended(refusal ? 'rollback' : end, sentAt, refusal)
+    const answered = (isDone: boolean, failure?: { readonly error: unknown }) => {
+      const refusal = end === 'commit' ? refusalOf(isDone, failure) : undefined
+      const outcome = refusal instanceof CommitUnknownError ? 'unknown' : refusal ? 'rollback' : end
+      observer?.ended(outcome, sentAt, refusal)
       const finish = () => (refusal ? reject(refusal) : resolve())
       // After a BEGIN that failed, the connection is not known to be usable.
       const released = connection.isBegun
@@ -49,7 +51,9 @@ export function endTransaction(
     }
     const sql = end === 'commit' ? 'COMMIT' : 'ROLLBACK'
     const onEnd = closing ? (isDone: boolean) => afterClosing(closing, isDone, answered) : answered
-    const settle = answerWithin(endTimeout, sql, { resolve: onEnd, reject: failed })
+    // Each of those before it may wait for a lock as long.
+    const limit = endTimeout && closing ? endTimeout * (1 + closing.count) : endTimeout
+    const settle = answerWithin(limit, sql, { resolve: onEnd, reject: failed })
     try {
       connection.end(end, settle)
       if (token) sendPosition = readPositionOfCommit(connection, token, () => releaseConnection(connection, endTimeout))
@@ -59,15 +63,22 @@ export function endTransaction(
   })
 }
 
-// Its answer has come before that of COMMIT, and is not read yet.
+/** The error of COMMIT. @param failure of a statement that was sent together with it. */
+function refusalOf(isDone: boolean, failure: { readonly error: unknown } | undefined): unknown {
+  if (!isDone) return failure ? failure.error : new CommitFailedError()
+  // The server has refused no statement: what it has committed may be without one of them.
+  return failure && new CommitUnknownError(failure.error)
+}
+
+// Their answers have come before that of COMMIT, and are not read yet.
 function afterClosing(
-  closing: Promise<unknown>,
+  { answers }: SentTogether,
   isDone: boolean,
-  answered: (isDone: boolean, cause?: unknown) => void,
+  answered: (isDone: boolean, failure?: { readonly error: unknown }) => void,
 ): void {
-  closing.then(
+  answers.then(
     () => answered(isDone),
-    (cause: unknown) => answered(isDone, cause),
+    (error: unknown) => answered(isDone, { error }),
   )
 }
 

@@ -12,9 +12,11 @@ import {
 import type { SendDirect } from '../../direct-statement.js'
 import { SecondConnectionError } from '../../errors.js'
 import type { SessionObserver } from '../../events/session-observer.js'
+import { newTableUse, type TableUse } from '../../events/table-use.js'
 import { asTransaction } from '../../sequelize/internals.js'
 import { hasFastPath, plainQuery, type QueryOptions, sendDirectly } from '../../sequelize/query.js'
 import { type Sql, toBound, toPlaceholders } from '../../statements/statement.js'
+import type { SentTogether } from '../last-work.js'
 import { markQueryError } from '../unhandled-queries.js'
 import { endTransaction, releaseConnection } from './end-transaction.js'
 import { TransactionState } from './transaction-state.js'
@@ -63,6 +65,8 @@ export class SessionTransaction extends TransactionState {
   declare readonly sequelize: Sequelize
   /** The limit of what its statements may reach; undefined for none. */
   readonly boundary: UnitBoundary | undefined
+  /** Undefined if nothing follows tables. */
+  readonly tables: TableUse | undefined
   #needs: TransactionNeeds
   #acquiring: Promise<TransactionConnection> | undefined
   /** While BEGIN is not answered. */
@@ -81,6 +85,7 @@ export class SessionTransaction extends TransactionState {
     this.#needs = needs
     this.owner = owner
     this.observer = owner.observer
+    this.tables = newTableUse(sequelize, needs.boundary)
     this.direct = direct
   }
 
@@ -103,6 +108,19 @@ export class SessionTransaction extends TransactionState {
   /** Whether BEGIN was sent, or is sent with the next statement. */
   get hasBegun(): boolean {
     return this.taken?.hasBegun === true
+  }
+
+  /** Whether statements can be one message with COMMIT, once BEGIN is answered: not without the fast path, nor where one is sent at a time. */
+  get maySendWithCommit(): boolean {
+    return this.direct !== undefined && !this.dialect.oneAtATime
+  }
+
+  /** The connection on which statements can be one message with COMMIT now. */
+  get connectionForLast(): { readonly sentCount: number } | undefined {
+    const { taken } = this
+    return this.maySendWithCommit && taken?.isBegun && taken.sentCount !== undefined
+      ? (taken as { readonly sentCount: number })
+      : undefined
   }
 
   /** Whether this transaction, or one around it, has taken a connection, or waits for one. */
@@ -212,6 +230,7 @@ export class SessionTransaction extends TransactionState {
 
   /** Called after a statement that made the database commit. */
   beginAgain(): Promise<void> {
+    this.tables?.committed()
     return this.#prepared.beginAgain()
   }
 
@@ -258,13 +277,14 @@ export class SessionTransaction extends TransactionState {
    * Ends it, and releases the connection. After an error of ROLLBACK, that is closed.
    *
    * @param token receives the position of the commit.
-   * @param closing the answer to the statement that was sent just before.
+   * @param closing statements that were sent just before.
    * @throws what endTransaction() throws.
    */
-  end(end: TransactionEnd, token?: ClientToken, closing?: Promise<unknown>): Promise<void> | undefined {
+  end(end: TransactionEnd, token?: ClientToken, closing?: SentTogether): Promise<void> | undefined {
     if (this.isEndSent) throw new Error(`The transaction has already ended with ${this.finished}.`)
     this.isEndSent = true
     this.finished = end
+    if (end === 'rollback') this.tables?.rolledBack()
     if (this.taken?.hasBegun) return endTransaction(this.taken, end, this.dialect, this.#needs, { token, closing })
     return this.taken
       ? releaseConnection(this.taken, this.#needs.endTimeout)
@@ -281,6 +301,7 @@ export class SessionTransaction extends TransactionState {
   closeConnection(): void {
     this.isEndSent = this.#isClosed = true
     this.finished = 'rollback'
+    this.tables?.rolledBack()
     if (this.hasBegun) this.#needs.observer?.ended('rollback')
     // A server that does not answer BEGIN would keep the connection from the pool forever. On SQLite, the wait is for another session.
     const connection = this.taken ?? (this.#needs.endTimeout ? this.#beginning : undefined)

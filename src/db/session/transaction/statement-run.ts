@@ -32,6 +32,12 @@ interface Scope extends QueryOwner {
 }
 
 /**
+ * The connection was lost before it could execute BEGIN. The statement is sent again after this: the driver calls back in the asynchronous context of the request
+ * that has opened the connection, which may hold another one.
+ */
+const LOST = Symbol('lost')
+
+/**
  * One statement, from its turn to its answer. If its connection is lost before BEGIN is known to be executed, it is sent again on another one.
  *
  * A promise costs about a microsecond in a tracked asynchronous context, so this file creates as few as possible.
@@ -52,32 +58,47 @@ export class StatementRun<T> implements Settle<T> {
 
   constructor(scope: Scope, statement: Statement<T>) {
     const { transaction } = scope
-    const { sql, source, isSavepoint = false } = statement
+    const { sql, source, kind, isSavepoint = false } = statement
     this.#scope = scope
     this.#transaction = transaction
     this.#statement = statement
     this.#observed = transaction.observer?.statement(sql, isSavepoint, source)
     this.#failedBefore = transaction.failure
+    if (!isSavepoint) transaction.tables?.add(sql, source, kind)
   }
 
   /** Runs it in its turn, on a connection that has begun the transaction. @throws the error that the database would give it. */
   run(): Promise<T> {
     const transaction = this.#transaction
     this.#statement.counter.enter()
-    const answer = new Promise<T>((resolve, reject) => {
-      this.#resolve = resolve
-      this.#reject = reject
-    })
+    const answer = this.#newAnswer()
     const previous = transaction.dialect.oneAtATime ? transaction.lastStatement : undefined // its own caller gets its error
     const start = () => this.#start()
     if (previous) previous.then(start, start)
     else this.#start()
-    const answered = answer.then(
-      (value) => this.#succeeded(value),
-      (raised: unknown) => this.#failed(raised),
-    )
+    const answered = this.#end(answer)
     if (transaction.dialect.oneAtATime) transaction.lastStatement = answered
     return answered
+  }
+
+  #newAnswer(): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+  }
+
+  #end(answer: Promise<T>): Promise<T> {
+    return answer.then(
+      (value) => this.#succeeded(value),
+      (raised: unknown) => (raised === LOST ? this.#sendAgain() : this.#failed(raised)),
+    )
+  }
+
+  #sendAgain(): Promise<T> {
+    const answer = this.#newAnswer()
+    this.#start()
+    return this.#end(answer)
   }
 
   #start(): void {
@@ -127,8 +148,7 @@ export class StatementRun<T> implements Settle<T> {
 
   reject(error: unknown): void {
     this.#observed?.failed(error)
-    if (this.#transaction.replaceLost(this.#connection, error)) this.#start()
-    else this.#reject(error)
+    this.#reject(this.#transaction.replaceLost(this.#connection, error) ? LOST : error)
   }
 
   #succeeded(value: T): T {

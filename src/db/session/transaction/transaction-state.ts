@@ -33,8 +33,6 @@ export abstract class TransactionState extends TransactionBase {
   session: { afterCommit(callback: () => unknown): void } | undefined
   /** Whether it is committed after those of other databases. */
   commitsLast = false
-  /** Sends the statement that goes with COMMIT. */
-  closing: (() => Promise<unknown>) | undefined
   /** Queries, flushes and savepoints, which COMMIT waits for. */
   readonly pending = new PendingCounter()
   /** Statements on the connection, which ROLLBACK waits for. Not savepoints: the work in them may never end. */

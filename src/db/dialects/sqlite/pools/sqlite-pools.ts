@@ -55,6 +55,7 @@ export class SqlitePools implements ReaderPools, WriterPool {
       : newPool('readers', config.options.poolSize ?? READERS, wait, open, closeFile)
     this.#replaceMethods(manager)
     aroundForeignKeysOff(sequelize, (work) => this.#keepState(work))
+    keepers.set(sequelize, (work) => this.#keepState(work))
     observePools(manager, { writer: this.#writers, readers: this.#isInMemory ? undefined : this.#readers })
   }
 
@@ -275,6 +276,25 @@ function newPool(
 /** @throws always, as Sequelize does for its pool. */
 function refuse(error: unknown): never {
   throw error instanceof pools().TimeoutError ? new ConnectionAcquireTimeoutError(error) : error
+}
+
+const keepers = new WeakMap<Sequelize, <T>(work: () => Promise<T>) => Promise<T>>()
+
+/**
+ * Runs the work while foreign keys are not enforced by the connection that writes: SQLite would delete the rows that refer to a table that is dropped, and cannot
+ * turn them off within a transaction.
+ */
+export async function withoutForeignKeys<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
+  const keep = keepers.get(sequelize)
+  if (!keep) return work()
+  return keep(async () => {
+    await sequelize.query('PRAGMA foreign_keys = OFF')
+    try {
+      return await work()
+    } finally {
+      await sequelize.query('PRAGMA foreign_keys = ON')
+    }
+  })
 }
 
 /** Calls `around` with each work of Sequelize that turns foreign keys off, sends statements outside of a transaction, and turns them on again. */

@@ -1,0 +1,27 @@
+CREATE TABLE customers (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  email VARCHAR(200) NOT NULL UNIQUE,
+  full_name VARCHAR(100) NOT NULL
+);
+
+CREATE TABLE products (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  product_name VARCHAR(100) NOT NULL,
+  price_in_cents INTEGER NOT NULL CHECK (price_in_cents >= 0)
+);
+
+CREATE TABLE orders (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  customer_id INTEGER NOT NULL REFERENCES customers (id) ON DELETE RESTRICT,
+  placed_at DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  is_paid TINYINT(1) NOT NULL DEFAULT 0
+);
+
+CREATE INDEX orders_of_customer ON orders (customer_id, placed_at);
+
+CREATE TABLE order_items (
+  order_id INTEGER NOT NULL REFERENCES orders (id) ON DELETE CASCADE,
+  product_id INTEGER NOT NULL REFERENCES products (id) ON DELETE RESTRICT,
+  quantity INTEGER NOT NULL DEFAULT 1,
+  PRIMARY KEY (order_id, product_id)
+);

@@ -1,0 +1,38 @@
+import type { PlacedStep } from './planned.js'
+
+const NAME = '(?:"(?:[^"]|"")*"|`(?:[^`]|``)*`|[\\w$]+)'
+/** `ALTER TABLE hero `, `ALTER TABLE app."Hero" ` */
+const ALTER = new RegExp(`^ALTER TABLE (?:${NAME}\\.)?${NAME} `)
+
+/** Steps that write all rows of a table again, one after the other, become one statement, which writes them once. */
+export function joinedRewrites(steps: readonly PlacedStep[]): PlacedStep[] {
+  const joined: PlacedStep[] = []
+  for (const step of steps) {
+    const before = joined.at(-1)
+    const both = before && join(before, step)
+    if (both) joined[joined.length - 1] = both
+    else joined.push(step)
+  }
+  return joined
+}
+
+function join(before: PlacedStep, step: PlacedStep): PlacedStep | undefined {
+  const [first, second] = [rewriteOf(before), rewriteOf(step)]
+  if (!first || !second || first.alter !== second.alter) return undefined
+  if (before.phase !== step.phase || before.note !== step.note) return undefined
+  const advice = [...(before.advice ?? []), ...(step.advice ?? [])]
+  return {
+    ...before,
+    what: `${before.what}; ${step.what}`,
+    code: { kind: 'sql', sql: `${first.alter}${first.actions}, ${second.actions}` },
+    ...(advice.length === 0 ? {} : { advice }),
+  }
+}
+
+/** An ALTER TABLE that writes the rows again; not one that belongs to its neighbors, or says how it is executed. */
+function rewriteOf({ note, code, isPart }: PlacedStep): { alter: string; actions: string } | undefined {
+  if (code.kind !== 'sql' || isPart || !note.startsWith('rewrites ') || code.sql.includes('ALGORITHM='))
+    return undefined
+  const alter = ALTER.exec(code.sql)?.[0]
+  return alter === undefined ? undefined : { alter, actions: code.sql.slice(alter.length) }
+}

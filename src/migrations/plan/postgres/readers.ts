@@ -1,0 +1,61 @@
+import type { Column, Table } from '../../../db/catalog/catalog.js'
+import { changesOf, displayOfColumn, isSameTable } from '../../difference/change.js'
+import type { PlanContext } from '../context.js'
+import { quoteText } from '../names.js'
+
+/*
+ * PostgreSQL neither changes the type of a column, nor drops it, while a view, a computed column, a policy or a trigger names it. A migration that tries
+ * to would fail after the steps before it.
+ */
+
+/** Notes a problem if something reads a column whose type changes. */
+export async function refuseReaders(context: PlanContext, table: Table, { name }: Column): Promise<void> {
+  const readers = await readersOf(context, table, name)
+  if (readers.length === 0) return
+  context.problems.push(
+    `${displayOfColumn(table, name)} is read by ${readers.join(', ')}: PostgreSQL does not change its type meanwhile. Write this migration by hand: drop ${them(readers)}, change the column, create ${them(readers)} again.`,
+  )
+}
+
+/** Notes a problem if something reads a column that is dropped, and is not dropped before it. */
+export async function refuseReadersOfDropped(context: PlanContext, table: Table, { name }: Column): Promise<void> {
+  const dropped = changesOf(context.changes, 'drop column')
+    .filter((change) => change.column.generated && isSameTable(change.table, table))
+    .map(({ column }) => `computed column ${column.name}`)
+  const readers = (await readersOf(context, table, name)).filter((reader) => !dropped.includes(reader))
+  if (readers.length === 0) return
+  context.problems.push(
+    `${displayOfColumn(table, name)} is read by ${readers.join(', ')}: PostgreSQL does not drop it meanwhile. Drop ${them(readers)} first.`,
+  )
+}
+
+function them({ length }: readonly string[]): string {
+  return length === 1 ? 'it' : 'them'
+}
+
+/** `view names`, `computed column lower_name`, `policy own on table hero` */
+async function readersOf(context: PlanContext, table: Table, column: string): Promise<readonly string[]> {
+  const current = context.current(table)
+  const name = context.currentColumn(table, column)
+  if (!current || name === undefined) return []
+  return context.facts.names(readersQuery(context.table(current), name))
+}
+
+function readersQuery(table: string, column: string): string {
+  const ofClass = (name: string) => `CAST('pg_catalog.${name}' AS regclass)`
+  return `SELECT DISTINCT CASE WHEN v.relkind = 'm' THEN 'materialized view ' || v.relname WHEN v.relkind = 'v' THEN 'view ' || v.relname
+      WHEN g.attname IS NOT NULL THEN 'computed column ' || g.attname
+      ELSE pg_describe_object(d.classid, d.objid, d.objsubid) END AS name
+    FROM pg_catalog.pg_depend AS d
+      JOIN pg_catalog.pg_attribute AS a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+      LEFT JOIN pg_catalog.pg_rewrite AS w ON d.classid = ${ofClass('pg_rewrite')} AND w.oid = d.objid
+      LEFT JOIN pg_catalog.pg_class AS v ON v.oid = w.ev_class
+      LEFT JOIN pg_catalog.pg_attrdef AS e ON d.classid = ${ofClass('pg_attrdef')} AND e.oid = d.objid
+      LEFT JOIN pg_catalog.pg_attribute AS g ON to_jsonb(g) ->> 'attgenerated' <> '' AND g.attnum <> a.attnum AND (
+        (g.attrelid = e.adrelid AND g.attnum = e.adnum)
+        OR (d.classid = ${ofClass('pg_class')} AND g.attrelid = d.objid AND g.attnum = d.objsubid))
+    WHERE d.refclassid = ${ofClass('pg_class')} AND d.refobjid = to_regclass(${quoteText('postgres', table)})
+      AND a.attname = ${quoteText('postgres', column)}
+      AND (g.attname IS NOT NULL OR d.classid IN (${['pg_rewrite', 'pg_trigger', 'pg_policy', 'pg_proc', 'pg_publication_rel'].map(ofClass).join(', ')}))
+    ORDER BY 1`
+}
