@@ -10,7 +10,16 @@ import { type Options, readOptions } from './compare/options.js'
 import { peerNames, prepare, root } from './compare/prepare.js'
 import { hasProc } from './compare/process-facts.js'
 import { endProcesses, type Server, startClient, startServer } from './compare/processes.js'
-import { compare, nameOf, REFERENCE, type Results, type Sample, tableOf, type Task } from './compare/results.js'
+import {
+  compare,
+  nameOf,
+  REFERENCE,
+  type Results,
+  type Sample,
+  tableOf,
+  type Task,
+  whyNotPublished,
+} from './compare/results.js'
 import { verify } from './compare/verify.js'
 import { works } from './compare/works.js'
 
@@ -118,7 +127,8 @@ async function measure(peer: string, task: Task, { profile, connections, warmUp,
   const measured = await withServer(peer, task.database, flags, async ({ port, pid }) => {
     const client = startClient()
     try {
-      return await client.measure({ port, pid, work: task.work, connections, warmUp, seconds })
+      const databasePid = task.database && databases.get(task.database)?.pid
+      return await client.measure({ port, pid, databasePid, work: task.work, connections, warmUp, seconds })
     } finally {
       await client.stop()
     }
@@ -161,6 +171,8 @@ function report(results: Results, { profile, json }: Options): void {
   const busiest = Math.max(...results.samples.map(({ client }) => client))
   if (busiest > 0.9)
     console.warn(`\nThe client used ${Math.round(busiest * 100)} % of a core: where it did, req/s shows its limit.`)
+  const reason = whyNotPublished(results)
+  if (reason !== undefined) console.warn(`\nNot to be published: ${reason}`)
   mkdirSync(dirname(resolve(json)), { recursive: true })
   writeFileSync(json, `${JSON.stringify(results, undefined, 1)}\n`)
   console.log(`\nAll measurements: ${json}`)

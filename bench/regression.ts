@@ -12,7 +12,7 @@ import { root } from './compare/prepare.js'
 import { endProcesses, startClient, startServer } from './compare/processes.js'
 import { type Figure, type HistoryEntry, isWorse, type Measurement } from './compare/regression.js'
 import { spread, type Spread } from './compare/results.js'
-import { type WorkName, workNames, works } from './compare/works.js'
+import { WARM_UP, type WorkName, workNames, works } from './compare/works.js'
 import type { DatabaseKind } from './peers/support/peer.js'
 import { plot } from './plot.js'
 
@@ -82,7 +82,14 @@ async function measure(peer: string, { program }: Version, work: WorkName) {
   const start = cpuSeconds(server.pid) * 1_000
   const client = startClient()
   try {
-    const measured = await client.measure({ ...server, work, connections: 32, warmUp: 3, seconds })
+    const measured = await client.measure({
+      ...server,
+      databasePid: kind && database.pid,
+      work,
+      connections: 32,
+      warmUp: WARM_UP,
+      seconds,
+    })
     return { work, database: kind, start, ...measured }
   } finally {
     await client.stop()

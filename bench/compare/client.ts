@@ -1,15 +1,17 @@
 // The process that sends the requests. It reports one Measured, or one Failed, for each Job that it gets.
 import { connect, type Socket } from 'node:net'
-import { cpuSeconds, hasProc, peakMemory } from './process-facts.js'
+import { cpuSeconds, hasProc, machineCpuSeconds, peakMemory, treeCpuSeconds } from './process-facts.js'
 import { type Work, type WorkName, works } from './works.js'
 
 export interface Job {
   readonly port: number
   /** The process of the server. */
   readonly pid: number
+  /** The process of the database server, which has started all others of it. */
+  readonly databasePid?: number | undefined
   readonly work: WorkName
   readonly connections: number
-  /** Seconds of the server's CPU before the measurement. */
+  /** Responses before the measurement. */
   readonly warmUp: number
   /** How long it is measured. */
   readonly seconds: number
@@ -20,6 +22,8 @@ export interface Measured {
   readonly requestsPerSecond: number
   /** Seconds of the server's CPU for 10,000 requests; null without /proc. */
   readonly cpu: number | null
+  /** As `cpu`, of all processes of the database server; null where it has none, as on SQLite, or none of this machine. */
+  readonly databaseCpu: number | null
   /** Milliseconds until the end of a response. */
   readonly p50: number
   readonly p99: number
@@ -27,14 +31,18 @@ export interface Measured {
   readonly memory: number | null
   /** The share of one core that this client has used: near 1, it is the client that is measured. */
   readonly client: number
+  /** The share of one core that programs have used that are not part of the measurement; null without /proc. */
+  readonly others: number | null
 }
 export interface Failed {
   readonly error: string
 }
 
 const STALLED = 10_000
-/** The longest warm-up: a server may wait for its database most of the time. */
-const MOST_WARM_UP = 30_000
+/** Milliseconds of the longest warm-up. */
+const MOST_WARM_UP = 60_000
+/** Requests of all jobs: the second one goes on after the first, so that no row is inserted twice. */
+let sent = 0
 
 /** One keep-alive connection, with one request under way at a time. */
 class Connection {
@@ -94,36 +102,41 @@ function messageOf(work: Work, n: number): string {
   return `${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }
 
-async function measure({ port, pid, work: name, connections, warmUp, seconds }: Job): Promise<Measured> {
+async function measure({ port, pid, databasePid, work: name, connections, warmUp, seconds }: Job): Promise<Measured> {
   const work: Work = works[name]
-  const load = { sent: 0, isOver: false, waits: [] as number[] }
+  const load = { isOver: false, waits: [] as number[] }
   const ask = async (connection: Connection) => {
     while (!load.isOver) {
       const start = performance.now()
-      const status = await connection.ask(messageOf(work, load.sent++))
+      const status = await connection.ask(messageOf(work, sent++))
       if (status !== work.status) throw new Error(`The server answered ${status}, not ${work.status}.`)
       load.waits.push(performance.now() - start)
     }
   }
   const open = Array.from({ length: connections }, () => new Connection(port))
   const observe = async (): Promise<Measured> => {
-    await warmedUp(pid, warmUp)
-    const [start, before, own] = [performance.now(), cpuSeconds(pid), process.cpuUsage()]
+    await warmedUp(load, warmUp)
+    const before = spent(pid, databasePid)
     load.waits = []
     await sleep(seconds * 1000)
-    const [elapsed, after] = [(performance.now() - start) / 1000, cpuSeconds(pid)]
-    const { user, system } = process.cpuUsage(own)
+    const after = spent(pid, databasePid)
     const waits = Float64Array.from(load.waits).sort()
     load.isOver = true
     if (waits.length === 0) throw new Error(`No response arrived within ${seconds} seconds.`)
+    const used = (read: (by: Spent) => number) => read(after) - read(before)
+    const elapsed = used(({ time }) => time)
+    const databaseUsed = used(({ database }) => database)
+    const all = used(({ server, client }) => server + client) + (Number.isNaN(databaseUsed) ? 0 : databaseUsed)
     return {
       requests: waits.length,
       requestsPerSecond: waits.length / elapsed,
-      cpu: hasProc ? ((after - before) / waits.length) * 10_000 : null,
+      cpu: hasProc ? (used(({ server }) => server) / waits.length) * 10_000 : null,
+      databaseCpu: Number.isNaN(databaseUsed) ? null : (databaseUsed / waits.length) * 10_000,
       p50: quantile(waits, 0.5),
       p99: quantile(waits, 0.99),
       memory: hasProc ? peakMemory(pid) : null,
-      client: (user + system) / 1e6 / elapsed,
+      client: used(({ client }) => client) / elapsed,
+      others: hasProc ? Math.max(used(({ machine }) => machine) - all, 0) / elapsed : null,
     }
   }
   try {
@@ -138,11 +151,33 @@ async function measure({ port, pid, work: name, connections, warmUp, seconds }: 
   }
 }
 
-/** Waits until the server has used some seconds of CPU: by then its hot code is compiled, however slow the machine is. */
-async function warmedUp(pid: number, seconds: number): Promise<void> {
-  const end = performance.now() + (hasProc ? MOST_WARM_UP : seconds * 1000)
-  const start = cpuSeconds(pid)
-  while (performance.now() < end && !(cpuSeconds(pid) - start >= seconds)) await sleep(50)
+/** Seconds of CPU until now, and of the clock. */
+interface Spent {
+  readonly time: number
+  readonly server: number
+  readonly database: number
+  readonly client: number
+  readonly machine: number
+}
+
+function spent(pid: number, databasePid: number | undefined): Spent {
+  const { user, system } = process.cpuUsage()
+  return {
+    time: performance.now() / 1000,
+    server: cpuSeconds(pid),
+    database: databasePid === undefined ? Number.NaN : treeCpuSeconds(databasePid),
+    client: (user + system) / 1e6,
+    machine: machineCpuSeconds(),
+  }
+}
+
+/**
+ * Waits for a number of responses. Until V8 has compiled what a request runs through, and again after it has seen more of it, a request costs more:
+ * that depends on how often it ran, and not on the seconds that a machine takes for it.
+ */
+async function warmedUp({ waits }: { readonly waits: readonly number[] }, responses: number): Promise<void> {
+  const end = performance.now() + MOST_WARM_UP
+  while (waits.length < responses && performance.now() < end) await sleep(50)
 }
 
 /** Fails if no response arrives for a while. */

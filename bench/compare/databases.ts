@@ -1,17 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createConnection } from 'mariadb'
 import { Client } from 'pg'
 import sqlite3 from 'sqlite3'
 import { startPostgres } from '../../test/support/postgres-server.js'
 import type { Database, DatabaseKind } from '../peers/support/peer.js'
+import { pidIn } from './process-facts.js'
 import { ROWS } from './works.js'
 
 /** A database that the programs are run on, one after another. */
 export interface BenchDatabase extends Database {
   readonly version: string
+  /** Its process, which has started all others that it has; undefined where it has none, or none that can be observed from here. */
+  readonly pid: number | undefined
   /** Makes the table anew, with its rows. No program may be running. */
   reset(): Promise<void>
   stop(): Promise<void>
@@ -40,11 +43,13 @@ async function postgres(): Promise<BenchDatabase> {
       await client.end()
     }
   }
-  const [row] = (await execute('SHOW server_version')) as [{ server_version: string }]
+  const select = `SELECT current_setting('server_version') AS version, current_setting('data_directory') AS folder`
+  const [row] = (await execute(select)) as [{ version: string; folder: string }]
   return {
     kind: 'postgres',
     url: server.url,
-    version: row.server_version,
+    version: row.version,
+    pid: pidIn(join(row.folder, 'postmaster.pid'), /postgres/),
     async reset() {
       await execute(
         'DROP TABLE IF EXISTS hero',
@@ -65,16 +70,17 @@ async function sqlite(): Promise<BenchDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'sequitur-bench-'))
   const file = join(folder, 'heroes.sqlite')
   const execute = (...statements: string[]) =>
-    new Promise<void>((resolve, reject) => {
+    new Promise<void>((done, reject) => {
       const database = new sqlite3.Database(file)
       database.exec(statements.join(';'), (failure) => {
-        database.close((error) => (failure || error ? reject(failure ?? error) : resolve()))
+        database.close((error) => (failure || error ? reject(failure ?? error) : done()))
       })
     })
   return {
     kind: 'sqlite',
     url: file,
     version: sqlite3.VERSION,
+    pid: undefined,
     async reset() {
       for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
       await execute(
@@ -109,11 +115,14 @@ async function mariadb(): Promise<BenchDatabase> {
     }
   }
   await execute(`CREATE DATABASE ${name} CHARACTER SET utf8mb4`)
-  const [row] = (await execute('SELECT version() AS version')) as [{ version: string }]
+  const [row] = (await execute('SELECT version() AS version, @@datadir AS folder, @@pid_file AS pidFile')) as [
+    { version: string; folder: string; pidFile: string },
+  ]
   return {
     kind: 'mariadb',
     url: Object.assign(new URL(given), { pathname: `/${name}` }).href,
     version: row.version,
+    pid: pidIn(resolve(row.folder, row.pidFile), /mariadbd|mysqld/),
     async reset() {
       await execute(
         `USE ${name}`,

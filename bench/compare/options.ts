@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { DatabaseKind } from '../peers/support/peer.js'
-import { type WorkName, workNames } from './works.js'
+import { WARM_UP, type WorkName, workNames } from './works.js'
 
 export interface Options {
   readonly peers: readonly string[]
@@ -21,7 +21,7 @@ const usage = `npm run bench -- [options]
   --databases postgres       postgres, sqlite, mariadb (of TEST_MARIADB_URL); default: postgres
   --rounds 5                 each round measures every program once
   --seconds 4                of each measurement
-  --warm-up 3                seconds of the server's CPU before it
+  --warm-up 20000            responses before it
   --connections 32
   --profile raw              write CPU profiles of one peer to bench/results/profiles, and compare nothing
   --json file                default: bench/results/latest.json`
@@ -63,7 +63,7 @@ function parse(known: readonly string[]): Options {
     databases: values.databases === undefined ? ['postgres'] : listOf('--databases', values.databases, databases),
     rounds: values.profile === undefined ? numberOf('--rounds', values.rounds, 5) : 1,
     seconds: numberOf('--seconds', values.seconds, 4),
-    warmUp: numberOf('--warm-up', values['warm-up'], 3),
+    warmUp: numberOf('--warm-up', values['warm-up'], WARM_UP, 1_000_000),
     connections: numberOf('--connections', values.connections, 32),
     profile: values.profile,
     json: values.json ?? 'bench/results/latest.json',
@@ -82,8 +82,8 @@ function listOf<T extends string>(option: string, value: string | undefined, kno
 
 const LARGEST = 600
 
-function numberOf(option: string, value: string | undefined, standard: number): number {
+function numberOf(option: string, value: string | undefined, standard: number, largest = LARGEST): number {
   const number = value === undefined ? standard : Number(value)
-  if (number > 0 && number <= LARGEST) return number
-  throw new Error(`${option} is a number from 1 to ${LARGEST}, got '${value}'`)
+  if (number > 0 && number <= largest) return number
+  throw new Error(`${option} is a number from 1 to ${largest}, got '${value}'`)
 }

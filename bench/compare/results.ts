@@ -38,9 +38,12 @@ export interface Row {
   readonly peer: string
   readonly title: string
   readonly cpu: Spread
+  /** That of the database server; NaN where it is not known. */
+  readonly databaseCpu: Spread
   readonly requestsPerSecond: Spread
   /** CPU of each round, divided by that of the reference in the same round; missing without the reference. */
   readonly cpuRatio?: Spread
+  readonly databaseCpuRatio?: Spread
   readonly requestsRatio?: Spread
   readonly p50: Spread
   readonly p99: Spread
@@ -92,9 +95,11 @@ function rowOf(peer: string, title: string, group: readonly Sample[]): Row {
     peer,
     title,
     cpu: spreadOf(({ cpu }) => cpu),
+    databaseCpu: spreadOf(({ databaseCpu }) => databaseCpu),
     requestsPerSecond: spreadOf(({ requestsPerSecond }) => requestsPerSecond),
     ...(hasReference && {
       cpuRatio: ratioOf(({ cpu }) => cpu),
+      databaseCpuRatio: ratioOf(({ databaseCpu }) => databaseCpu),
       requestsRatio: ratioOf(({ requestsPerSecond }) => requestsPerSecond),
     }),
     p50: spreadOf(({ p50 }) => p50),
@@ -102,6 +107,23 @@ function rowOf(peer: string, title: string, group: readonly Sample[]): Row {
     memory: spreadOf(({ memory }) => memory),
     client: spreadOf(({ client }) => client),
   }
+}
+
+/** The share of a core that other programs may use: more is a busy machine, whose figures nobody should publish. */
+const MOST_OF_OTHERS = 0.15
+
+/** Why the figures of a run should not be published; undefined if they may be. */
+export function whyNotPublished({ conditions, samples, failures }: Results): string | undefined {
+  if (failures.length > 0) return `Measurements that failed: ${failures.length}.`
+  const rounds = Number(conditions['rounds'])
+  if (!(rounds >= 3)) return `Three rounds are the least, and these are ${rounds}.`
+  const busy = samples.filter(({ others }) => !(typeof others === 'number' && others <= MOST_OF_OTHERS))
+  if (busy.length === 0) return undefined
+  const most = Math.max(...busy.map(({ others }) => others ?? Number.NaN))
+  return (
+    `In ${busy.length} of ${samples.length} measurements, other programs used more than ${MOST_OF_OTHERS} of a core ` +
+    `(at most ${Number.isNaN(most) ? 'not known' : most.toFixed(2)}): measure on an idle machine.`
+  )
 }
 
 export function spread(values: readonly number[]): Spread {
@@ -113,17 +135,32 @@ export function spread(values: readonly number[]): Spread {
 
 /** A comparison as lines for the console. */
 export function tableOf({ task, rows }: Comparison): string {
-  const head = ['', 'CPU s/10k', 'CPU to raw', 'req/s', 'req/s to raw', 'p50 ms', 'p99 ms', 'peak MiB']
-  const lines = rows.map(({ title, cpu, cpuRatio, requestsPerSecond, requestsRatio, p50, p99, memory }) => [
-    title,
-    fixed(cpu.median, 2),
-    ranged(cpuRatio),
-    fixed(requestsPerSecond.median, 0),
-    ranged(requestsRatio),
-    fixed(p50.median, 1),
-    fixed(p99.median, 1),
-    fixed(memory.median, 0),
-  ])
+  const head = [
+    '',
+    'CPU s/10k',
+    'CPU to raw',
+    'CPU of the database',
+    'to raw',
+    'req/s',
+    'req/s to raw',
+    'p50 ms',
+    'p99 ms',
+    'peak MiB',
+  ]
+  const lines = rows.map(
+    ({ title, cpu, cpuRatio, databaseCpu, databaseCpuRatio, requestsPerSecond, requestsRatio, p50, p99, memory }) => [
+      title,
+      fixed(cpu.median, 2),
+      ranged(cpuRatio),
+      fixed(databaseCpu.median, 2),
+      ranged(databaseCpuRatio),
+      fixed(requestsPerSecond.median, 0),
+      ranged(requestsRatio),
+      fixed(p50.median, 1),
+      fixed(p99.median, 1),
+      fixed(memory.median, 0),
+    ],
+  )
   const widths = head.map((_, column) => Math.max(...[head, ...lines].map((line) => line[column]?.length ?? 0)))
   const print = (cells: readonly string[]) =>
     cells
@@ -133,7 +170,9 @@ export function tableOf({ task, rows }: Comparison): string {
 }
 
 function ranged(ratio: Spread | undefined): string {
-  return ratio ? `${fixed(ratio.median, 2)} [${fixed(ratio.least, 2)}-${fixed(ratio.most, 2)}]` : '-'
+  return ratio && !Number.isNaN(ratio.median)
+    ? `${fixed(ratio.median, 2)} [${fixed(ratio.least, 2)}-${fixed(ratio.most, 2)}]`
+    : '-'
 }
 
 function fixed(value: number, digits: number): string {

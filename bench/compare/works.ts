@@ -3,6 +3,8 @@ import type { Database } from '../peers/support/peer.js'
 export const ROWS = 10_000
 export const PAGE = 10
 export const LONG_PAGE = 100
+/** Responses before a measurement. By then a request costs what it costs an hour later: see bench/README.md. */
+export const WARM_UP = 20_000
 
 export interface Hero {
   readonly name: string

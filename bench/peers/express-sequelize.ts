@@ -1,3 +1,4 @@
+// With NODE_ENV=production: https://expressjs.com/en/advanced/best-practice-performance.html#set-node_env-to-production
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import express, { type NextFunction, type Request, type Response } from 'express'

@@ -1,3 +1,4 @@
+// Kysely names no statement, and has no prepared ones: https://kysely.dev/docs/getting-started#querying
 import { type Generated, Kysely, PostgresDialect } from 'kysely'
 import { Pool } from 'pg'
 import { type Heroes, startFastify } from './support/fastify-app.js'

@@ -1,3 +1,4 @@
+// With the driver adapter, and one client for the process: https://www.prisma.io/docs/orm/prisma-client/setup-and-configuration/databases-connections
 import { PrismaPg } from '@prisma/adapter-pg'
 import { PrismaClient } from './generated/client.js'
 import { type Heroes, startFastify } from './support/fastify-app.js'

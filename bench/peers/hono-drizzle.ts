@@ -1,3 +1,4 @@
+// With the router that Hono chooses by default: https://hono.dev/docs/concepts/routers
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'

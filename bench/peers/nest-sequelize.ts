@@ -1,3 +1,4 @@
+// On Fastify: https://docs.nestjs.com/techniques/performance
 import 'reflect-metadata'
 import {
   Body,

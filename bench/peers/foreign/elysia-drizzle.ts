@@ -1,3 +1,4 @@
+// A schema for each response, so that Elysia compiles the handlers: https://elysiajs.com/essential/best-practice, https://elysiajs.com/internal/jit-compiler
 // Run by Bun: prints its port, and ends with the process that has started it.
 import { SQL } from 'bun'
 import { drizzle } from 'drizzle-orm/bun-sql'

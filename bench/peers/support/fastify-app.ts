@@ -2,7 +2,8 @@ import fastify from 'fastify'
 import type { Database } from './peer.js'
 
 /*
- * The routes of the peers that use Fastify, with a JSON Schema for each input and response.
+ * The routes of the peers that use Fastify, with a JSON Schema for each input and response, as
+ * https://fastify.dev/docs/latest/Guides/Getting-Started/#serialize-your-data recommends.
  */
 
 interface HeroInput {
@@ -62,7 +63,8 @@ export function startFastify(open: (database: Database) => Heroes, isDuplicate: 
       if (isDuplicate(error)) return reply.code(409).send({ error: 'Duplicate hero name' })
       return reply.code(500).send({ error: 'Internal server error' })
     })
-    app.get('/hello', () => ({ hello: 'world' }))
+    const hello = { type: 'object', properties: { hello: { type: 'string' } } }
+    app.get('/hello', { schema: { response: { 200: hello } } }, () => ({ hello: 'world' }))
     if (database) {
       const heroes = open(database)
       app.get<{ Querystring: { offset: number; limit: number } }>(

@@ -29,3 +29,11 @@ export async function startProgram(command: string, parameters: readonly string[
 export function runs(command: string, parameters: readonly string[]): boolean {
   return spawnSync(command, [...parameters], { stdio: 'ignore' }).status === 0
 }
+
+/** The program of the package `bun`. */
+export const bun = fileURLToPath(new URL('../../node_modules/.bin/bun', import.meta.url))
+
+/** Why the peers on Bun do not run on this machine. */
+export function missingBun(): string | undefined {
+  return runs(bun, ['--version']) ? undefined : 'the package bun has no program for this machine'
+}
