@@ -738,7 +738,10 @@ test('PostgreSQL: a longer text changes only the catalog, a larger number writes
     steps.map(({ note }) => note),
     ['at once', 'rewrites 0 rows, nobody reads or writes meanwhile'],
   )
-  assert.match(steps[1]?.advice?.join(' ') ?? '', /without that wait, in three releases/)
+  assert.deepEqual(
+    steps.map(({ rewritten = [] }) => rewritten.map(({ column }) => column.name)),
+    [[], ['age']],
+  )
 })
 
 test('PostgreSQL: a table that is found by the search path is that of the model, whatever the first schema is', async (t) => {
