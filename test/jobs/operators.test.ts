@@ -277,7 +277,8 @@ for (const kind of databases) {
         ],
       ],
     )
-    const id = await app.add()
+    // On PostgreSQL the time of a statement is that at which it began, which may be before a job that it finds was added.
+    const id = await app.add({}, { delay: 200 })
     await until('it is done', async () => (await app.row(id))?.state === 'done')
     const row = await app.row(id)
     assert.ok(Number(row?.started) >= Number(row?.created))

@@ -80,6 +80,23 @@ test('sequitur migrate diff writes a file, which up applies, and check passes th
   assert.equal(files().length, 1)
 })
 
+test('sequitur migrate diff says once how columns get other types without a wait', async (t) => {
+  const columns = (type: string) =>
+    ['age', 'height'].map((name) => `@Column({ type: DataType.${type} }) declare ${name}: number`).join('\n')
+  const postgres = migratedDatabases.find(({ kind }) => kind === 'postgres') ?? assert.fail('There is no PostgreSQL.')
+  const { migrate, write } = await project(t, columns('INTEGER'), () => postgres.url())
+  migrate('diff', 'create-hero')
+  migrate('up')
+  write(columns('DOUBLE'))
+  const { stdout, stderr } = migrate('diff', 'measures')
+  assert.equal(stderr, '')
+  assert.match(
+    stdout,
+    /^hero\.age, hero\.height without that wait, in three releases:\n {2}1\. add a column, such as age_new, /m,
+  )
+  assert.equal(stdout.split('three releases').length, 2)
+})
+
 test('sequitur migrate diff asks whether a column has a new name: without a terminal it is an error with the flags', async (t) => {
   const { migrate, write, files } = await project(t, AGE)
   migrate('diff', 'create-hero')

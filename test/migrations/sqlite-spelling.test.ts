@@ -16,6 +16,7 @@ for (const [one, other] of [
   ['a IS NOT NULL /* or b */', 'a is not null'],
   ["a != 'X'", "a <> 'X'"],
   ['a BETWEEN (1) AND 2', 'a between 1 and 2'],
+  ['a BETWEEN 1 AND (2) AND (b = 2)', 'a between 1 and 2 and b = 2'],
 ] as const)
   test(`SQLite: ${one} is ${other}`, () => assert.equal(canonicalSql(one), canonicalSql(other)))
 
@@ -29,6 +30,7 @@ for (const [one, other] of [
   ['"and" AND b', 'and AND b'],
   ['"a b"', 'a b'],
   ['lower(a)', 'lower a'],
+  ['a BETWEEN 1 AND (b = 2)', 'a BETWEEN 1 AND b = 2'],
 ] as const)
   test(`SQLite: ${one} is another condition than ${other}`, () =>
     assert.notEqual(canonicalSql(one), canonicalSql(other)))

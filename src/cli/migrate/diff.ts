@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { escapeForLog } from '../../core/log-text.js'
 import type { Choices } from '../../migrations/difference/choices.js'
 import type { Difference } from '../../migrations/difference/difference.js'
+import { expandAndContract } from '../../migrations/plan/advice.js'
 import type { Compared, PlannedMigration } from '../../migrations/plan/plan-migration.js'
 import type { PlannedFile, PlannedStep } from '../../migrations/plan/planned.js'
 import { CommandError } from '../command.js'
@@ -174,7 +175,11 @@ function reportOf(
   scratch: string | undefined,
 ): string {
   const lists = files.map((file, index) => `${paths[index] ?? ''}\n${linesOf([file])}`)
-  const advice = files.flatMap(({ steps }) => steps).flatMap((step) => step.advice ?? [])
+  const steps = files.flatMap((file) => file.steps)
+  const advice = [
+    ...expandAndContract(steps.flatMap(({ rewritten = [] }) => rewritten)),
+    ...steps.flatMap((step) => step.advice ?? []),
+  ]
   const contracts = files.some(({ contract }) => contract)
   return [
     files.length + byHand.length === 0 ? SAME : lists.join(''),

@@ -21,11 +21,13 @@ function join(before: PlacedStep, step: PlacedStep): PlacedStep | undefined {
   if (!first || !second || first.alter !== second.alter) return undefined
   if (before.phase !== step.phase || before.note !== step.note) return undefined
   const advice = [...(before.advice ?? []), ...(step.advice ?? [])]
+  const rewritten = [...(before.rewritten ?? []), ...(step.rewritten ?? [])]
   return {
     ...before,
     what: `${before.what}; ${step.what}`,
     code: { kind: 'sql', sql: `${first.alter}${first.actions}, ${second.actions}` },
     ...(advice.length === 0 ? {} : { advice }),
+    ...(rewritten.length === 0 ? {} : { rewritten }),
   }
 }
 

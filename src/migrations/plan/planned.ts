@@ -1,5 +1,6 @@
 import type { TableName } from '../../db/catalog/catalog.js'
 import { displayOf } from '../difference/change.js'
+import type { RewrittenColumn } from './advice.js'
 
 /** A migration file to be written. */
 export interface PlannedFile {
@@ -20,7 +21,9 @@ export interface PlannedStep {
   readonly isApart?: boolean
   /** Whether it belongs to the step before, or after, which says for both what is done. */
   readonly isPart?: boolean
-  /** What may be done instead, in lines for people. */
+  /** The columns whose new types have it write all rows again. */
+  readonly rewritten?: readonly RewrittenColumn[]
+  /** What may be done afterwards, in lines for people. */
   readonly advice?: readonly string[]
 }
 

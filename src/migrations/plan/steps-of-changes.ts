@@ -37,7 +37,4 @@ export const SAME_STEPS: StepsByKind = {
       `ALTER TABLE ${context.table(table)} RENAME COLUMN ${context.quote(column.name)} TO ${context.quote(to)}`,
     ),
   ],
-  'drop table': (context, { table }) => [
-    sqlStep(table, 'drops of tables', 'drop table', `DROP TABLE ${context.table(table)}`),
-  ],
 }

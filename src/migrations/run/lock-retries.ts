@@ -51,6 +51,7 @@ export async function whileRefused(work: () => Promise<void>, change: () => Prom
       return await work()
     } catch (error) {
       if (attempt === TRIES || !REFUSED_FOR_ROWS.has(codeOf(error))) throw error
+      // No pause: the later the next try, the more rows have come.
       await change()
     }
   }

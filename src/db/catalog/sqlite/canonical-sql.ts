@@ -44,10 +44,18 @@ function bare(nodes: readonly Node[]): readonly Node[] {
   const parts = nodes.flatMap((node, index): readonly Node[] => {
     if (typeof node === 'string') return [node]
     const inner = bare(node)
-    return isNeedless(inner, nodes[index - 1], nodes[index + 1]) ? inner : [inner]
+    const before = isAndOfBetween(nodes, index - 1) ? 'between' : nodes[index - 1]
+    return isNeedless(inner, before, nodes[index + 1]) ? inner : [inner]
   })
   const [only, second] = parts
   return typeof only === 'object' && second === undefined ? bare(only) : parts
+}
+
+/** Whether it is the AND of a BETWEEN, which binds closer than others. */
+function isAndOfBetween(nodes: readonly Node[], index: number): boolean {
+  if (nodes[index] !== 'and') return false
+  const before = nodes.slice(0, index)
+  return before.lastIndexOf('between') > before.lastIndexOf('and')
 }
 
 function isNeedless(inner: readonly Node[], before: Node | undefined, after: Node | undefined): boolean {

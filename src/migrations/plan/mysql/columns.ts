@@ -1,6 +1,5 @@
 import type { Column, ColumnAttributes, Index, Table } from '../../../db/catalog/catalog.js'
 import { type AlterColumn, type ChangeOf, changesOf, displayOfColumn, isSameTable } from '../../difference/change.js'
-import { expandAndContract } from '../advice.js'
 import { type Cast, castOf } from '../casts.js'
 import { backfillOf, batchKeyOf, isRequired } from '../checks.js'
 import type { PlanContext } from '../context.js'
@@ -181,7 +180,7 @@ async function altered(context: PlanContext, change: AlterColumn, cast: Cast | u
   const note = rewrites(await context.rows(table), BLOCKS_WRITERS)
   return {
     ...sqlStep(table, 'not null', what, sql, note),
-    ...(cast ? { advice: expandAndContract(context, table, to) } : {}),
+    ...(cast ? { rewritten: [{ table, column: to }] } : {}),
   }
 }
 

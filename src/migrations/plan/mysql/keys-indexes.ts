@@ -2,6 +2,7 @@ import type { ForeignKey, Index, Table } from '../../../db/catalog/catalog.js'
 import { changesOf, displayOf, isSameTable } from '../../difference/change.js'
 import { displayOfKey } from '../../difference/choices.js'
 import type { PlanContext } from '../context.js'
+import { keysTo, optionToDrop } from '../dropped-tables.js'
 import type { PlacedStep } from '../planned.js'
 import { addIndex } from './keys.js'
 
@@ -28,28 +29,16 @@ function refuseNeeded(context: PlanContext, table: Table): void {
       columns: key.columns,
       indexes: droppedIndexes.filter(isOnly(key.columns)),
     })),
+    // Those of tables that are dropped, too: these are dropped after the indexes.
     ...keysTo(context, table).map(({ key, of }) => ({ key, of, columns: key.references, indexes: going })),
   ]
   for (const { key, of, columns, indexes } of needs) {
     if (remaining.some((names) => serves(names, columns))) continue
     for (const index of indexes.filter((one) => serves(namesOf(one), columns)))
       context.problems.push(
-        `${displayOfKey(table, index)}: the foreign key ${key.columns.join(', ')} -> ${displayOf(key.table)} of ${displayOf(of)} needs this index. Drop that first: --drop "foreign key ${displayOfKey(of, key)}"`,
+        `${displayOfKey(table, index)}: the foreign key ${key.columns.join(', ')} -> ${displayOf(key.table)} of ${displayOf(of)} needs this index. Drop that first: ${optionToDrop({ key, of })}`,
       )
   }
-}
-
-/** The foreign keys of other tables, and of this one, that refer to its rows and remain. */
-function keysTo(context: PlanContext, table: Table): readonly { readonly key: ForeignKey; readonly of: Table }[] {
-  const referred = context.current(table) ?? table
-  // A table is dropped after the indexes.
-  const isLeft = (of: Table, { name }: ForeignKey) =>
-    !changesOf(context.changes, 'drop foreign key').some(
-      (change) => isSameTable(change.table, of) && change.foreignKey.name === name,
-    )
-  return context.database.tables.flatMap((of) =>
-    of.foreignKeys.flatMap((key) => (isSameTable(key.table, referred) && isLeft(of, key) ? [{ key, of }] : [])),
-  )
 }
 
 /** Whether an index is one of these columns alone, and does nothing else. */

@@ -114,10 +114,7 @@ export async function replaceForeignKey(
   return [keyStep(table, foreignKey, sql, rewrites(await context.rows(table), BLOCKS_WRITERS))]
 }
 
-export function dropForeignKey(
-  context: PlanContext,
-  { table, foreignKey: { name = '' } }: ChangeOf<'drop foreign key'>,
-): PlacedStep[] {
+export function dropForeignKey(context: PlanContext, table: Table, { name = '' }: ForeignKey): PlacedStep[] {
   const sql = `ALTER TABLE ${context.table(table)} DROP FOREIGN KEY ${context.quote(name)}`
   return [sqlStep(table, 'drops of keys', `drop foreign key ${name}`, sql)]
 }

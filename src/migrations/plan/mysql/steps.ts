@@ -2,6 +2,7 @@ import type { ForeignKey, Table } from '../../../db/catalog/catalog.js'
 import { changesOf } from '../../difference/change.js'
 import type { PlanContext } from '../context.js'
 import { commentText, createIndex, createTableText, creationOrder, foreignKeyText, indexText } from '../definitions.js'
+import { dropTables } from '../dropped-tables.js'
 import { type Phase, type PlacedStep, sqlStep } from '../planned.js'
 import { SAME_STEPS, stepsOfChanges, type StepsByKind } from '../steps-of-changes.js'
 import { uniqueIndex } from '../unique-index.js'
@@ -26,6 +27,7 @@ export async function mysqlSteps(context: PlanContext): Promise<PlacedStep[]> {
     ...(await indexesOfKeys(context)),
     ...(await remakeKeys(context)),
     ...(await stepsOfChanges(context, KINDS)),
+    ...dropTables(context, dropForeignKey),
   ])
 }
 
@@ -84,5 +86,5 @@ const KINDS: StepsByKind = {
   'drop index': dropIndex,
   'add foreign key': (context, { table, foreignKey }) => addForeignKey(context, table, foreignKey),
   'replace foreign key': replaceForeignKey,
-  'drop foreign key': dropForeignKey,
+  'drop foreign key': (context, { table, foreignKey }) => dropForeignKey(context, table, foreignKey),
 }

@@ -1,7 +1,8 @@
 import type { Column, Table } from '../../../db/catalog/catalog.js'
-import type { ChangeOf } from '../../difference/change.js'
+import { type ChangeOf, displayOf, displayOfColumn } from '../../difference/change.js'
 import { isTypeOf } from '../../difference/columns.js'
 import type { PlanContext } from '../context.js'
+import { keysTo, optionToDrop } from '../dropped-tables.js'
 import { type PlacedStep, sqlStep } from '../planned.js'
 import { refuseReadersOfDropped } from './readers.js'
 import { isUsedIn } from './types.js'
@@ -26,12 +27,22 @@ function optionalUntilThen(context: PlanContext, table: Table, column: Column): 
   return [sqlStep(table, 'columns', `drop NOT NULL of ${column.name}, which no model has`, sql)]
 }
 
+/** Notes a problem for each foreign key that refers to the column. */
+function refuseReferring(context: PlanContext, table: Table, { name }: Column): void {
+  for (const referring of keysTo(context, table))
+    if (referring.key.references.includes(context.currentColumn(table, name) ?? name))
+      context.problems.push(
+        `--drop ${displayOfColumn(table, name)}: the foreign key ${referring.key.columns.join(', ')} of ${displayOf(referring.of)} refers to it. Drop that, too: ${optionToDrop(referring)}`,
+      )
+}
+
 /** Drops the column, and its enum type if no other column has it. */
 export async function dropColumn(
   context: PlanContext,
   { table, column }: ChangeOf<'drop column'>,
 ): Promise<PlacedStep[]> {
   await refuseReadersOfDropped(context, table, column)
+  refuseReferring(context, table, column)
   const sql = `ALTER TABLE ${context.table(table)} DROP COLUMN ${context.quote(column.name)}`
   const type = column.enumValues && context.database.enums.find((candidate) => isTypeOf(candidate, column))
   const current = { table: context.current(table)?.name ?? table.name, column: column.name }

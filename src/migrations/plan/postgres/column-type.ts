@@ -2,7 +2,6 @@ import type { Column, Table } from '../../../db/catalog/catalog.js'
 import { type AlterColumn, displayOf } from '../../difference/change.js'
 import { isTypeOf } from '../../difference/columns.js'
 import { comparedDefault } from '../../difference/same.js'
-import { expandAndContract } from '../advice.js'
 import { type Cast, castOf } from '../casts.js'
 import type { PlanContext } from '../context.js'
 import { collationText, typeText } from '../definitions.js'
@@ -35,10 +34,7 @@ export async function changeType(context: PlanContext, change: AlterColumn): Pro
         }
       : to
   const alter = `ALTER TABLE ${context.table(table)} ${typeActions(context, from, target, cast).join(', ')}`
-  const advice = [
-    ...(isFree ? [] : expandAndContract(context, table, to)),
-    ...(enumType && isTaken ? [] : unusedType(context, change)),
-  ]
+  const advice = enumType && isTaken ? [] : unusedType(context, change)
   return [
     ...(enumType && isTaken
       ? [
@@ -51,7 +47,11 @@ export async function changeType(context: PlanContext, change: AlterColumn): Pro
         ]
       : []),
     ...(cast.sql !== undefined && from.enumValues && to.enumValues ? [enumAsText(context, change, note)] : []),
-    { ...sqlStep(table, 'columns', what, alter, note), ...(advice.length === 0 ? {} : { advice }) },
+    {
+      ...sqlStep(table, 'columns', what, alter, note),
+      ...(isFree ? {} : { rewritten: [{ table, column: to }] }),
+      ...(advice.length === 0 ? {} : { advice }),
+    },
     ...(enumType && isTaken ? replaceType(context, change, enumType.name, target.type.replace(/\[\]$/, '')) : []),
   ]
 }

@@ -1,5 +1,5 @@
 import type { Column, Table } from '../../../db/catalog/catalog.js'
-import { changesOf, displayOfColumn, isSameTable } from '../../difference/change.js'
+import { changesOf, displayOf, displayOfColumn, isSameTable } from '../../difference/change.js'
 import type { PlanContext } from '../context.js'
 import { quoteText } from '../names.js'
 
@@ -29,6 +29,17 @@ export async function refuseReadersOfDropped(context: PlanContext, table: Table,
   )
 }
 
+/** Notes a problem for each table that is dropped while a view, a function or a policy of another table reads it. */
+export async function refuseReadersOfTables(context: PlanContext): Promise<void> {
+  for (const { table } of changesOf(context.changes, 'drop table')) {
+    const readers = await context.facts.names(readersOfTableQuery(context.table(table)))
+    if (readers.length > 0)
+      context.problems.push(
+        `--drop ${displayOf(table)}: ${readers.join(', ')} would fail without it: PostgreSQL does not drop it meanwhile. Drop ${them(readers)} first.`,
+      )
+  }
+}
+
 function them({ length }: readonly string[]): string {
   return length === 1 ? 'it' : 'them'
 }
@@ -41,21 +52,46 @@ async function readersOf(context: PlanContext, table: Table, column: string): Pr
   return context.facts.names(readersQuery(context.table(current), name))
 }
 
+function ofClass(name: string): string {
+  return `CAST('pg_catalog.${name}' AS regclass)`
+}
+
+function classes(...names: readonly string[]): string {
+  return names.map(ofClass).join(', ')
+}
+
+/** A view by its name; `ELSE` names the others. */
+const VIEW_OR = `CASE WHEN v.relkind = 'm' THEN 'materialized view ' || v.relname WHEN v.relkind = 'v' THEN 'view ' || v.relname`
+
+/** The rule of a view names the tables that it reads. */
+const JOIN_VIEW = `LEFT JOIN pg_catalog.pg_rewrite AS w ON d.classid = ${ofClass('pg_rewrite')} AND w.oid = d.objid
+      LEFT JOIN pg_catalog.pg_class AS v ON v.oid = w.ev_class`
+
 function readersQuery(table: string, column: string): string {
-  const ofClass = (name: string) => `CAST('pg_catalog.${name}' AS regclass)`
-  return `SELECT DISTINCT CASE WHEN v.relkind = 'm' THEN 'materialized view ' || v.relname WHEN v.relkind = 'v' THEN 'view ' || v.relname
+  return `SELECT DISTINCT ${VIEW_OR}
       WHEN g.attname IS NOT NULL THEN 'computed column ' || g.attname
       ELSE pg_describe_object(d.classid, d.objid, d.objsubid) END AS name
     FROM pg_catalog.pg_depend AS d
       JOIN pg_catalog.pg_attribute AS a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
-      LEFT JOIN pg_catalog.pg_rewrite AS w ON d.classid = ${ofClass('pg_rewrite')} AND w.oid = d.objid
-      LEFT JOIN pg_catalog.pg_class AS v ON v.oid = w.ev_class
+      ${JOIN_VIEW}
       LEFT JOIN pg_catalog.pg_attrdef AS e ON d.classid = ${ofClass('pg_attrdef')} AND e.oid = d.objid
       LEFT JOIN pg_catalog.pg_attribute AS g ON to_jsonb(g) ->> 'attgenerated' <> '' AND g.attnum <> a.attnum AND (
         (g.attrelid = e.adrelid AND g.attnum = e.adnum)
         OR (d.classid = ${ofClass('pg_class')} AND g.attrelid = d.objid AND g.attnum = d.objsubid))
     WHERE d.refclassid = ${ofClass('pg_class')} AND d.refobjid = to_regclass(${quoteText('postgres', table)})
       AND a.attname = ${quoteText('postgres', column)}
-      AND (g.attname IS NOT NULL OR d.classid IN (${['pg_rewrite', 'pg_trigger', 'pg_policy', 'pg_proc', 'pg_publication_rel'].map(ofClass).join(', ')}))
+      AND (g.attname IS NOT NULL OR d.classid IN (${classes('pg_rewrite', 'pg_trigger', 'pg_policy', 'pg_proc', 'pg_publication_rel')}))
+    ORDER BY 1`
+}
+
+function readersOfTableQuery(table: string): string {
+  return `SELECT DISTINCT ${VIEW_OR}
+      ELSE pg_describe_object(d.classid, d.objid, d.objsubid) END AS name
+    FROM pg_catalog.pg_depend AS d
+      ${JOIN_VIEW}
+      LEFT JOIN pg_catalog.pg_policy AS p ON d.classid = ${ofClass('pg_policy')} AND p.oid = d.objid
+    WHERE d.refclassid = ${ofClass('pg_class')} AND d.refobjid = to_regclass(${quoteText('postgres', table)})
+      AND d.deptype = 'n' AND d.classid IN (${classes('pg_rewrite', 'pg_policy', 'pg_proc')})
+      AND coalesce(v.oid, p.polrelid) IS DISTINCT FROM d.refobjid
     ORDER BY 1`
 }

@@ -1,5 +1,6 @@
 import type { Change } from '../../difference/change.js'
 import type { PlanContext } from '../context.js'
+import { dropTables } from '../dropped-tables.js'
 import { type PlacedStep, sqlStep } from '../planned.js'
 import { SAME_STEPS, stepsOfChanges, type StepsByKind } from '../steps-of-changes.js'
 import { dropColumn, dropColumnParts } from './column-drops.js'
@@ -15,13 +16,19 @@ import {
   replaceIndex,
   validateForeignKey,
 } from './keys.js'
+import { refuseReadersOfTables } from './readers.js'
 import { commentOn } from './step.js'
 import { newTables } from './tables.js'
 import { addEnumValue, createEnum } from './types.js'
 
 /** The steps on PostgreSQL: none locks a table for long, unless its note says so. */
 export async function postgresSteps(context: PlanContext): Promise<PlacedStep[]> {
-  return [...newTables(context), ...(await stepsOfChanges(context, KINDS, inOrderOfDrops(context.changes)))]
+  await refuseReadersOfTables(context)
+  return [
+    ...newTables(context),
+    ...(await stepsOfChanges(context, KINDS, inOrderOfDrops(context.changes))),
+    ...dropTables(context, dropConstraint),
+  ]
 }
 
 /** A computed column is dropped before the columns that it reads. */

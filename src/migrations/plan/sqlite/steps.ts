@@ -4,6 +4,7 @@ import { castOf } from '../casts.js'
 import { backfillOf, isRequired, refuseDuplicates, refuseOrphans } from '../checks.js'
 import type { PlanContext } from '../context.js'
 import { columnText, createIndex, createTableText, creationOrder, indexText, typeText } from '../definitions.js'
+import { dropTables } from '../dropped-tables.js'
 import type { SqliteObject } from '../facts.js'
 import { quoteList } from '../names.js'
 import { BLOCKS_WRITERS, type Phase, PHASES, type PlacedStep, reads, rewrites, sqlStep } from '../planned.js'
@@ -15,7 +16,12 @@ import { castValues } from './values.js'
 
 /** The steps on SQLite: what it cannot change in a table makes the table again, once for all of its changes. */
 export async function sqliteSteps(context: PlanContext): Promise<PlacedStep[]> {
-  const direct = [...newTables(context), ...(await castValues(context)), ...(await stepsOfChanges(context, KINDS))]
+  const direct = [
+    ...newTables(context),
+    ...(await castValues(context)),
+    ...(await stepsOfChanges(context, KINDS)),
+    ...dropTables(context),
+  ]
   // New indexes come after a table is made again.
   const early = direct.filter(({ phase }) => EARLY.includes(phase))
   const main = await rebuilds(context, early, [
@@ -29,7 +35,8 @@ export async function sqliteSteps(context: PlanContext): Promise<PlacedStep[]> {
     context.changes.filter((change) => isRebuild(context, change) && isDrop(change)),
   )
   const steps = [...direct, ...main, ...drops]
-  if (context.problems.length === 0 && main.length + drops.length > 0) await refuseFailures(context, steps)
+  const isChanged = main.length + drops.length + changesOf(context.changes, 'drop table').length > 0
+  if (context.problems.length === 0 && isChanged) await refuseFailures(context, steps)
   return steps
 }
 
