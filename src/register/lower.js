@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { transformSync } from 'oxc-transform'
+import { decoratedFields } from './decorated-fields.js'
 import { markOptional } from './optional.js'
 import * as runtime from './runtime.js'
 
@@ -86,26 +87,9 @@ function lostDecorator(file, source, code) {
   })
 }
 
-/** The end of a call that decorates a field: decorate([Field()], Hero.prototype, "name", void 0), or Hero for a static one. */
-const DECORATED_FIELD = /\], ([\w$]+)(\.prototype)?, ("(?:[^"\\]|\\.)*"|[\w$]+), void 0\)/g
-
-/**
- * @typedef {{ text: string, type: string, isStatic: boolean, name: string }} DecoratedField `name` is quoted, or the variable of a computed name
- * @param {string} code
- * @returns {DecoratedField[]}
- */
-function decoratedFields(code) {
-  return [...code.matchAll(DECORATED_FIELD)].map(([text, type = '', prototype, name = '']) => ({
-    text,
-    type,
-    isStatic: prototype === undefined,
-    name,
-  }))
-}
-
 /**
  * @param {string} file
- * @param {DecoratedField} field
+ * @param {import('./decorated-fields.js').DecoratedField} field
  */
 function lostDecoratorMessage(file, { type, isStatic, name }) {
   if (!/^["\d]/.test(name))

@@ -13,7 +13,8 @@ const forms: Readonly<Record<string, string>> = {
   'a: { b?: string }': 'a',
   'a: (b?: string) => void': 'a',
   '{ b }: { b?: string } = {}': '{ b } = {}',
-  'f = (x?: string) => x': 'f = (x) => x',
+  'f = (x?: string) => x': 'f = (x/*?*/) => x',
+  'f = text(`a?: (a)`, "b?: (b)", b)': 'f = text(`a?: (a)`, "b?: (b)", b)',
   '...a: (string | undefined)[]': '...a',
   'a: string = 1 ? "a" : "b"': 'a = 1 ? "a" : "b"',
   '\n// why?\n  a?: string,\n  /* b?: */ b: string = "?"': 'a/*?*/, b = "?"',
@@ -48,6 +49,24 @@ for (const mode of [alone, afterTsx, inTsx]) {
     assert.equal(lines[1], 'name/*?*/, age = 5 id/*?*/ a/*?*/')
   })
 }
+
+test('strings, templates and regular expressions have no marks', async (t) => {
+  const texts = [
+    "'(age?: number, (age)'",
+    '`age?: (age, ${1} age?: (age)${2}(name?: (name), name)`',
+    'String.raw`(age?: (age)`',
+    String.raw`/\(age?, (age)/.source`,
+    "((age?: string, name?: string) => `(${age}, ${name})`)('age?', '(name?)')",
+  ]
+  const source = `const Note: MethodDecorator = () => {}
+class Heroes { @Note list(age?: number) { return age } }
+console.log(JSON.stringify([${texts.join(', ')}]), /\\/\\*/.test(String(Heroes.prototype.list)))`
+  const values = texts.map((text) =>
+    new Function(`return ${text.replace(/: string/g, '').replace(/\?, name\?\)/, ', name)')}`)(),
+  )
+  const [line = ''] = (await printed(await project(t, { 'app.ts': source }), alone, 'app.ts')).split('\n')
+  assert.equal(line, `${JSON.stringify(values)} true`)
+})
 
 test('the marks move no line of an error', async (t) => {
   const source = `const Note: MethodDecorator = () => {}
