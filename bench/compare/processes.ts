@@ -17,11 +17,9 @@ const PATIENCE = 10_000
 const MOST_OF_A_JOB = 90_000
 
 /** Only Node and what the programs are told: no settings of this shell. */
-const environment = {
-  ...Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(toolkit_\w+|database_url|node_options)$/i.test(name)),
-  ),
-  NODE_ENV: 'production',
+function environment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(toolkit_\w+|database_url|node_options)$/i.test(name))
+  return { ...Object.fromEntries(kept), NODE_ENV: 'production' }
 }
 
 export interface Server {
@@ -41,7 +39,7 @@ export async function startServer(
   const location = database ? [database.kind, database.url] : []
   const child = fork(fileURLToPath(program), [peer, ...location], {
     execArgv: [...options],
-    env: environment,
+    env: environment(),
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   const output = collect(child)
