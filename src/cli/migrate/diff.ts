@@ -103,10 +103,11 @@ async function refusePending({ database, directory, options }: Migrating): Promi
 
 /** @throws CommandError for a database with tables that are not those of the migrations, or with rows that pending ones would change: a wrong URL would lose them. */
 async function refuseUsed(scratch: string, directory: string): Promise<void> {
-  const [{ newLifespan }, { migrationStatus }, { readCatalog }] = await Promise.all([
+  const [{ newLifespan }, { migrationStatus }, { readCatalog }, { isPackageTable }] = await Promise.all([
     import('../../db/lifespan.js'),
     import('../../migrations/run/migrate.js'),
     import('../../db/catalog/read-catalog.js'),
+    import('../../migrations/models/package-tables.js'),
   ])
   const { applied, missing, pending } = await migrationStatus(newLifespan(scratch), { directory })
   const isKnown = applied.length > missing.length
@@ -115,7 +116,7 @@ async function refuseUsed(scratch: string, directory: string): Promise<void> {
   await database.start()
   try {
     const catalog = await readCatalog(database.sequelize)
-    const [table] = catalog.tables
+    const table = catalog.tables.find((one) => !isPackageTable(one))
     if (table && !isKnown)
       throw new CommandError(
         `--scratch: the database has the table ${table.name}, and none of these migrations. Name an empty database: they are applied to it.`,
