@@ -123,6 +123,17 @@ for (const [words, message] of [
   })
 }
 
+test('sequitur migrate up shows the lines of a file that does not compile', async (t) => {
+  const { migrate } = await project(t, {
+    '0001-hero.ts': "import { steps, sql } from 'sequitur/migrations'\nexport default steps('sqlite', [sql`a` sql`b`])",
+  })
+  const { status, stderr } = migrate('up')
+  assert.equal(status, 1)
+  assert.match(stderr, /0001-hero\.ts:2:\d+\]\n/)
+  assert.match(stderr, /^ *2 \| export default steps/m)
+  assert.doesNotMatch(stderr, /^ +at /m)
+})
+
 test('sequitur migrate names the action that is misspelt, where no module is named', async (t) => {
   const { cwd } = await project(t, {})
   const { status, stderr } = sequiturIn(cwd, {}, 'migrate', 'dif', 'add-power')
