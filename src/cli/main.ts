@@ -89,7 +89,7 @@ function version(): string {
 
 function report(error: unknown, code: number): number {
   const message =
-    error instanceof CommandError
+    error instanceof CommandError || isOfCompiler(error)
       ? error.message
           .split('\n')
           .map((line) => escapeForLog(line))
@@ -97,6 +97,11 @@ function report(error: unknown, code: number): number {
       : (startupMessage(error) ?? describeError(error))
   process.stderr.write(`${message}\n`)
   return code
+}
+
+/** What sequitur/register throws for a file has the lines of it. */
+function isOfCompiler(error: unknown): error is SyntaxError {
+  return error instanceof SyntaxError && error.message.includes('\n')
 }
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => report(error, 1))

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import { meant } from '../core/options.js'
 import { type Command, CommandError, type Several } from './command.js'
 import { DEFAULT_MODULE } from './load-app.js'
@@ -51,8 +51,10 @@ function actionOf(name: string | undefined, module: string): MigrateAction {
   const action = name !== undefined && Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined
   if (action) return action
   const names = Object.keys(ACTIONS)
+  // `migrate dif add-power`: the first word is no module.
+  const wrong = name !== undefined && (existsSync(module) || extname(module) !== '') ? name : module
   if (name !== undefined || (module !== '' && !existsSync(module)))
-    throw new CommandError(`sequitur migrate has no '${name ?? module}'. ${meant(name ?? module, names)}`)
+    throw new CommandError(`sequitur migrate has no '${wrong}'. ${meant(wrong, names)}`)
   throw new CommandError(`Name what to do: sequitur migrate ${names.join(', ')}.`)
 }
 

@@ -24,7 +24,7 @@ async function project(t: TestContext, files: Readonly<Record<string, string>>) 
     const { status, stdout, stderr } = sequiturIn(cwd, { toolkit_url }, 'migrate', 'app.mjs', ...words)
     return { status, stdout, stderr }
   }
-  return { ...folder, migrate }
+  return { ...folder, cwd, migrate }
 }
 
 test('sequitur migrate up applies what is pending, and then nothing', async (t) => {
@@ -122,6 +122,23 @@ for (const [words, message] of [
     assert.deepEqual(migrate(...words), { status: 1, stdout: '', stderr: `${message}\n` })
   })
 }
+
+test('sequitur migrate up shows the lines of a file that does not compile', async (t) => {
+  const { migrate } = await project(t, {
+    '0001-hero.ts': "import { steps, sql } from 'sequitur/migrations'\nexport default steps('sqlite', [sql`a` sql`b`])",
+  })
+  const { status, stderr } = migrate('up')
+  assert.equal(status, 1)
+  assert.match(stderr, /0001-hero\.ts:2:\d+\]\n/)
+  assert.match(stderr, /^ *2 \| export default steps/m)
+  assert.doesNotMatch(stderr, /^ +at /m)
+})
+
+test('sequitur migrate names the action that is misspelt, where no module is named', async (t) => {
+  const { cwd } = await project(t, {})
+  const { status, stderr } = sequiturIn(cwd, {}, 'migrate', 'dif', 'add-power')
+  assert.deepEqual([status, stderr], [1, "sequitur migrate has no 'dif'. Did you mean 'diff'?\n"])
+})
 
 test('sequitur migrate names a folder that is missing', async (t) => {
   const { migrate } = await project(t, {})

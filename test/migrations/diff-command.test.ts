@@ -305,6 +305,26 @@ test('--scratch refuses a database with tables of others, and leaves it as it wa
   assert.deepEqual(await run('SELECT name FROM sqlite_master'), [{ name: 'cape' }])
 })
 
+test('--scratch refuses a database whose rows pending migrations would change', async (t) => {
+  const { migrate, write } = await project(t, '')
+  migrate('diff', 'create-hero')
+  const scratch = await sqliteFile.url()
+  assert.equal(migrate('check', '--scratch', scratch).status, 0)
+  const run = (text: string) =>
+    withSession(newLifespan(scratch), (session) => session.execute({ kind: 'sql', texts: [text], values: [] }))
+  await run('INSERT INTO hero (id) VALUES (7)')
+  assert.equal(migrate('check', '--scratch', scratch).status, 0)
+  write(AGE)
+  migrate('diff', 'age', '--scratch', await sqliteFile.url())
+  const { status, stderr } = migrate('check', '--scratch', scratch)
+  assert.equal(status, 1)
+  assert.match(
+    stderr,
+    /^--scratch: the table hero has rows, and these migrations are not applied there: \d{8}-\d{4}-age\. Name an empty/,
+  )
+  assert.deepEqual(await run('SELECT * FROM hero'), [{ id: 7 }])
+})
+
 test('tables of tenants get their policies', async (t) => {
   const tenant = '@Column({ type: DataType.INTEGER, allowNull: false }) declare tenant_id: number'
   const { migrate, write, read } = await project(t, '', serverUrl)

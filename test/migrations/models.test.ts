@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { Model, ModelStatic } from 'sequelize'
 import { newLifespan, select, type Session, withSession } from 'sequitur'
+import type { Table } from '../../src/db/catalog/catalog.js'
 import { readCatalog } from '../../src/db/catalog/read-catalog.js'
 import type { Constructor } from '../../src/di/token.js'
 import { modelCatalog } from '../../src/migrations/catalog/model-catalog.js'
@@ -76,6 +77,8 @@ async function startWithoutDifference(url: string, folder: string) {
   await database.start()
   const wanted = await modelCatalog(database.sequelize, models)
   assert.deepEqual(changes(catalog, wanted).map(inShort), [])
+  // A new database, too, does what this one does when a row is deleted: a difference leaves it open where models do not state it.
+  assert.deepEqual(deletions(wanted.tables, catalog.tables), deletions(catalog.tables, wanted.tables))
   await database.stop()
   return { models, tables: catalog.tables.filter(({ kind }) => kind === 'table').length }
 }
@@ -92,6 +95,19 @@ function inShort(change: object): unknown {
 const UNCHECKED: Readonly<Record<string, readonly [before: string, after: string]>> = {
   postgres: ['SET LOCAL session_replication_role = replica', 'SET LOCAL session_replication_role = origin'],
   mariadb: ['SET FOREIGN_KEY_CHECKS = 0', 'SET FOREIGN_KEY_CHECKS = 1'],
+}
+
+/** What a deleted row does to those that refer to it, by the columns of the foreign keys that the others have, too. */
+function deletions(tables: readonly Table[], others: readonly Table[]): string[] {
+  const textsOf = (all: readonly Table[]) =>
+    all.flatMap(({ name, foreignKeys }) =>
+      foreignKeys.map((key) => [`${name} (${key.columns.join(', ')}) -> ${key.table.name}`, key.onDelete] as const),
+    )
+  const known = new Set(textsOf(others).map(([key]) => key))
+  return textsOf(tables)
+    .filter(([key]) => known.has(key))
+    .map(([key, action]) => `${key}: ${action}`)
+    .toSorted()
 }
 
 async function writeRows(session: Session, models: readonly ModelStatic<Model>[]): Promise<void> {

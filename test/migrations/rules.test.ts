@@ -352,6 +352,23 @@ for (const kind of migratedDatabases) {
     await database.run(`CREATE INDEX hero_by_name ON hero (name)`)
   })
 
+  test(`${kind.name}: an option for what the models have, or do not have, says what to write`, async (t) => {
+    const database = await led(t, kind)
+    await database.sync(plain)
+    assert.equal(
+      await database.refusal(plain, { drop: ['hero.name'] }),
+      '--drop hero.name: it is a column of hero. Leave it out there first.',
+    )
+    assert.equal(
+      await database.refusal(plain, { drop: ['hero'] }),
+      '--drop hero: it is the table of hero. Leave that out of the models first.',
+    )
+    assert.equal(
+      await database.refusal(plain, { cast: ['hero'] }),
+      "--cast hero: no model has the column hero. Did you mean 'hero.id' or 'hero.name'?",
+    )
+  })
+
   test(`${kind.name}: a table to which another one refers is dropped with it, or with its foreign key`, async (t) => {
     const database = await led(t, kind)
     const key = (model: string) => ({ type: DataTypes.INTEGER, references: { model, key: 'id' } })

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Sequelize } from 'sequelize'
 import { escapeForLog } from '../../core/log-text.js'
+import type { Catalog } from '../../db/catalog/catalog.js'
 import type { Choices } from '../../migrations/difference/choices.js'
 import type { Difference } from '../../migrations/difference/difference.js'
 import { expandAndContract } from '../../migrations/plan/advice.js'
@@ -99,26 +101,48 @@ async function refusePending({ database, directory, options }: Migrating): Promi
     )
 }
 
-/** @throws CommandError for a database with tables that are not those of the migrations: a wrong URL would change it. */
+/** @throws CommandError for a database with tables that are not those of the migrations, or with rows that pending ones would change: a wrong URL would lose them. */
 async function refuseUsed(scratch: string, directory: string): Promise<void> {
-  const [{ newLifespan }, { migrationStatus }, { readCatalog }] = await Promise.all([
+  const [{ newLifespan }, { migrationStatus }, { readCatalog }, { isPackageTable }] = await Promise.all([
     import('../../db/lifespan.js'),
     import('../../migrations/run/migrate.js'),
     import('../../db/catalog/read-catalog.js'),
+    import('../../migrations/models/package-tables.js'),
   ])
-  const { applied, missing } = await migrationStatus(newLifespan(scratch), { directory })
-  if (applied.length > missing.length) return
+  const { applied, missing, pending } = await migrationStatus(newLifespan(scratch), { directory })
+  const isKnown = applied.length > missing.length
+  if (isKnown && pending.length === 0) return
   const database = newLifespan(scratch)
   await database.start()
   try {
-    const [table] = (await readCatalog(database.sequelize)).tables
-    if (!table) return
-    throw new CommandError(
-      `--scratch: the database has the table ${table.name}, and none of these migrations. Name an empty database: they are applied to it.`,
-    )
+    const catalog = await readCatalog(database.sequelize)
+    const table = catalog.tables.find((one) => !isPackageTable(one))
+    if (table && !isKnown)
+      throw new CommandError(
+        `--scratch: the database has the table ${table.name}, and none of these migrations. Name an empty database: they are applied to it.`,
+      )
+    const filled = await tableWithRows(database.sequelize, catalog)
+    if (filled !== undefined)
+      throw new CommandError(
+        `--scratch: the table ${filled} has rows, and these migrations are not applied there: ${pending.join(', ')}. Name an empty database, in which they lose nothing.`,
+      )
   } finally {
     await database.stop()
   }
+}
+
+/** The name of a table of the program that has rows. */
+async function tableWithRows(sequelize: Sequelize, { kind, tables }: Catalog): Promise<string | undefined> {
+  const [{ isPackageTable }, { quoteTable }] = await Promise.all([
+    import('../../migrations/models/package-tables.js'),
+    import('../../migrations/plan/names.js'),
+  ])
+  for (const table of tables) {
+    if (table.kind !== 'table' || isPackageTable(table)) continue
+    const [rows] = await sequelize.query(`SELECT 1 FROM ${quoteTable(kind, table)} LIMIT 1`)
+    if (rows.length > 0) return table.name
+  }
+  return undefined
 }
 
 /** Reads both catalogs, and calls the work while the database is open. */

@@ -86,7 +86,8 @@ export function valuesOf(
       const [name = text, value] = split(text, '=', (name) => names.has(name)) ?? []
       if (names.get(name)?.column) return [name, value?.trim() === '' ? undefined : value]
       const wrong = text.split('=')[0] ?? text
-      throw new PlanError(`${option} ${text}: no model has the column ${wrong}. ${meant(wrong, [...names.keys()])}`)
+      const columns = [...names].flatMap(([display, { column }]) => (column === undefined ? [] : display))
+      throw new PlanError(`${option} ${text}: no model has the column ${wrong}. ${meant(wrong, columns)}`)
     }),
   )
 }

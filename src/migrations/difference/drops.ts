@@ -8,10 +8,14 @@ import { columnAfter, droppableParts, withoutParts, withUseless } from './column
 export function refuseDropsOfModels(to: ModelCatalog, drops: ReadonlyMap<string, Drop>): void {
   for (const table of to.tables) {
     if (drops.has(displayOf(table)))
-      throw new PlanError(`--drop ${displayOf(table)}: it is the table of ${table.models.join(', ')}.`)
+      throw new PlanError(
+        `--drop ${displayOf(table)}: it is the table of ${table.models.join(', ')}. Leave that out of the models first.`,
+      )
     for (const { name } of table.columns)
       if (drops.get(displayOfColumn(table, name))?.kind === 'column')
-        throw new PlanError(`--drop ${displayOfColumn(table, name)}: it is a column of ${table.models.join(', ')}.`)
+        throw new PlanError(
+          `--drop ${displayOfColumn(table, name)}: it is a column of ${table.models.join(', ')}. Leave it out there first.`,
+        )
     for (const column of table.columns)
       for (const part of statedParts(column))
         if (isPartDropped(drops, table, column, part))

@@ -198,13 +198,12 @@ function identityOptions({ identity }: Column): string[] {
 }
 
 // On the column, because Sequelize takes them from the first of several associations, which may be of another class. What the database does is
-// stated, because Sequelize would choose ON DELETE CASCADE for most keys that are required.
-function actionsOf(tables: readonly Table[], { foreignKeys }: Table, { name, nullable }: Column): string[] {
+// stated: Sequelize would choose ON DELETE CASCADE by HasMany, also for a key that may be NULL.
+function actionsOf(tables: readonly Table[], { foreignKeys }: Table, { name }: Column): string[] {
   const key = foreignKeys.find(({ columns }) => columns.length === 1 && columns[0] === name)
   if (!key || !tables.some((other) => tableKey(other) === tableKey(key.table))) return []
-  const chosen = nullable ? 'SET NULL' : undefined
   return [
-    ...(key.onDelete === chosen ? [] : [`onDelete: ${quoted(key.onDelete)}`]),
+    `onDelete: ${quoted(key.onDelete)}`,
     ...(OPEN_ON_UPDATE.includes(key.onUpdate) ? [] : [`onUpdate: ${quoted(key.onUpdate)}`]),
   ]
 }
