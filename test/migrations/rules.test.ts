@@ -703,6 +703,21 @@ test('PostgreSQL: an invalid index that a failed step has left is dropped, and m
   )
 })
 
+test('PostgreSQL: the message of a failed CREATE INDEX CONCURRENTLY says that an invalid index may remain', async (t) => {
+  const database = await led(t, postgres ?? assert.fail('There is no PostgreSQL.'))
+  await database.sync(plain)
+  const { files } = await database.plan(hero(() => ({ name: { ...text(), unique: true } })))
+  await database.run(`INSERT INTO hero (name) VALUES ('Robin'), ('Robin')`)
+  await assert.rejects(database.apply({ files }), {
+    message: /\nAn invalid index of it may remain: the next run drops it, and makes it again\.$/,
+  })
+  const invalid = 'SELECT 1 AS one FROM pg_index WHERE NOT indisvalid'
+  assert.deepEqual(await database.rows(invalid), [{ one: 1 }])
+  await database.run('DELETE FROM hero WHERE id = 2')
+  await database.apply({ files: [] })
+  assert.deepEqual(await database.rows(invalid), [])
+})
+
 test('PostgreSQL: a table and an enum type in a new schema', async (t) => {
   const database = await led(t, postgres ?? assert.fail('There is no PostgreSQL.'))
   const columns = { id: id(), state: DataTypes.ENUM('open', 'closed') }
