@@ -1559,10 +1559,14 @@ for (const kind of migratedDatabases.filter(({ kind }) => kind === 'mariadb')) {
       )
       await database.run(`DROP ${display.split(' of ')[0]}`)
     }
-    await database.run(...Object.values(readers))
+    await database.run(
+      ...Object.values(readers),
+      `SET STATEMENT sql_mode = 'ANSI_QUOTES' FOR EXECUTE IMMEDIATE
+         'CREATE TRIGGER quoted BEFORE INSERT ON hero FOR EACH ROW SET NEW."name" = 1'`,
+    )
     assert.equal(
       await database.refusal(unnamed, { drop: ['hero.name'] }),
-      '--drop hero.name: trigger added of cape, view all_of_it, view lengths, trigger old_name of hero, trigger upper_name of hero would fail without it. Drop them first.',
+      '--drop hero.name: trigger added of cape, view all_of_it, view lengths, trigger old_name of hero, trigger quoted of hero, trigger upper_name of hero would fail without it. Drop them first.',
     )
   })
 
@@ -1579,7 +1583,7 @@ for (const kind of migratedDatabases.filter(({ kind }) => kind === 'mariadb')) {
       'CREATE VIEW logged AS SELECT l.name FROM log l',
       `CREATE VIEW others AS SELECT name FROM \`${elsewhere}\`.hero`,
       `CREATE TRIGGER noted AFTER INSERT ON hero FOR EACH ROW INSERT INTO log (name) VALUES (concat(NEW.power, "name")) -- NEW.name`,
-      `CREATE TRIGGER logged BEFORE INSERT ON log FOR EACH ROW SET NEW.name = (SELECT max(power) FROM hero)`,
+      `CREATE TRIGGER logged BEFORE INSERT ON log FOR EACH ROW SET NEW.name = (SELECT max(concat(power, "name")) FROM hero)`,
     )
     await database.lead(titled, { rename: ['hero.name:title'] })
     await database.lead(unnamed, { drop: ['hero.title'] })
