@@ -720,6 +720,21 @@ test('PostgreSQL: an invalid index that a failed step has left is dropped, and m
   )
 })
 
+test('PostgreSQL: the message of a failed CREATE INDEX CONCURRENTLY says that an invalid index may remain', async (t) => {
+  const database = await led(t, postgres ?? assert.fail('There is no PostgreSQL.'))
+  await database.sync(plain)
+  const { files } = await database.plan(hero(() => ({ name: { ...text(), unique: true } })))
+  await database.run(`INSERT INTO hero (name) VALUES ('Robin'), ('Robin')`)
+  await assert.rejects(database.apply({ files }), {
+    message: /\nAn invalid index of it may remain: the next run drops it, and makes it again\.$/,
+  })
+  const invalid = 'SELECT 1 AS one FROM pg_index WHERE NOT indisvalid'
+  assert.deepEqual(await database.rows(invalid), [{ one: 1 }])
+  await database.run('DELETE FROM hero WHERE id = 2')
+  await database.apply({ files: [] })
+  assert.deepEqual(await database.rows(invalid), [])
+})
+
 test('PostgreSQL: a table and an enum type in a new schema', async (t) => {
   const database = await led(t, postgres ?? assert.fail('There is no PostgreSQL.'))
   const columns = { id: id(), state: DataTypes.ENUM('open', 'closed') }
@@ -1523,6 +1538,100 @@ test('SQLite: a text fits into a number that is the same, however many zeros it 
     [0, 10, 1.5, 100, -2.5].map((name) => ({ name, type: Number.isInteger(name) ? 'integer' : 'real' })),
   )
 })
+
+for (const kind of migratedDatabases.filter(({ kind }) => kind === 'mariadb')) {
+  const capes = { table: 'cape', columns: () => ({ id: id(), color: text(), hero: text() }) }
+  const both =
+    (columns: () => ModelAttributes, cape: { table: string; columns: () => ModelAttributes } = capes): Models =>
+    (define) => {
+      hero(columns)(define)
+      define(cape.table, cape.columns())
+    }
+  const withName = () => ({ name: text(), power: text() })
+  const titled = both(() => ({ title: text(), power: text() }))
+  const unnamed = both(() => ({ power: text() }))
+
+  test(`${kind.name}: a column is not renamed, nor dropped, while a view or a trigger names it`, async (t) => {
+    const database = await led(t, kind)
+    await database.sync(both(withName))
+    const readers = {
+      'trigger upper_name of hero': 'CREATE TRIGGER upper_name BEFORE INSERT ON hero FOR EACH ROW SET NEW.name = 1',
+      'trigger old_name of hero':
+        'CREATE TRIGGER old_name BEFORE UPDATE ON hero FOR EACH ROW BEGIN IF old . `NAME` IS NULL THEN SET NEW.power = 1; END IF; END',
+      'trigger added of cape':
+        'CREATE TRIGGER added AFTER INSERT ON cape FOR EACH ROW INSERT INTO `hero` (power, name) VALUES (1, NEW.color)',
+      'view all_of_it': 'CREATE VIEW all_of_it AS SELECT * FROM hero',
+      'view lengths':
+        'CREATE VIEW lengths AS SELECT length(h.name) AS size FROM cape c JOIN hero h ON h.power = c.color',
+    }
+    for (const [display, create] of Object.entries(readers)) {
+      await database.run(create)
+      assert.equal(
+        await database.refusal(titled, { rename: ['hero.name:title'] }),
+        `hero.name is renamed: ${display} would fail, as the server does not rename it there. Drop it first, and create it again once hero.name has its new name.`,
+      )
+      assert.equal(
+        await database.refusal(unnamed, { drop: ['hero.name'] }),
+        `--drop hero.name: ${display} would fail without it. Drop it first.`,
+      )
+      await database.run(`DROP ${display.split(' of ')[0]}`)
+    }
+    await database.run(
+      ...Object.values(readers),
+      `SET STATEMENT sql_mode = 'ANSI_QUOTES' FOR EXECUTE IMMEDIATE
+         'CREATE TRIGGER quoted BEFORE INSERT ON hero FOR EACH ROW SET NEW."name" = 1'`,
+    )
+    assert.equal(
+      await database.refusal(unnamed, { drop: ['hero.name'] }),
+      '--drop hero.name: trigger added of cape, view all_of_it, view lengths, trigger old_name of hero, trigger quoted of hero, trigger upper_name of hero would fail without it. Drop them first.',
+    )
+  })
+
+  test(`${kind.name}: views and triggers that name another column do not keep one`, async (t) => {
+    const other = await led(t, kind)
+    await other.sync(both(withName))
+    const database = await led(t, kind)
+    await database.sync(both(withName))
+    const elsewhere = new URL(other.url).pathname.slice(1)
+    await other.run('CREATE VIEW names AS SELECT name FROM hero')
+    await database.run(
+      'CREATE TABLE log (name VARCHAR(50))',
+      `CREATE VIEW powers AS SELECT power, 'name' AS text, count(*) AS name FROM hero /* name */ GROUP BY power`,
+      'CREATE VIEW logged AS SELECT l.name FROM log l',
+      `CREATE VIEW others AS SELECT name FROM \`${elsewhere}\`.hero`,
+      `CREATE TRIGGER noted AFTER INSERT ON hero FOR EACH ROW INSERT INTO log (name) VALUES (concat(NEW.power, "name")) -- NEW.name`,
+      `CREATE TRIGGER logged BEFORE INSERT ON log FOR EACH ROW SET NEW.name = (SELECT max(concat(power, "name")) FROM hero)`,
+    )
+    await database.lead(titled, { rename: ['hero.name:title'] })
+    await database.lead(unnamed, { drop: ['hero.title'] })
+    await database.run(`INSERT INTO hero (power) VALUES ('flight')`)
+    for (const view of ['powers', 'logged', 'others']) await database.rows(`SELECT * FROM ${view}`)
+  })
+
+  test(`${kind.name}: a table is not renamed, nor dropped, while a view or a trigger of another one names it`, async (t) => {
+    const database = await led(t, kind)
+    await database.sync(both(withName))
+    const renamed = both(withName, { ...capes, table: 'cloak' })
+    await database.run(
+      'CREATE TRIGGER own BEFORE INSERT ON cape FOR EACH ROW SET NEW.color = upper(NEW.color)',
+      'CREATE VIEW heroes AS SELECT h.name AS cape FROM hero h',
+      'CREATE VIEW colors AS SELECT count(*) FROM cape',
+      'CREATE TRIGGER added AFTER INSERT ON hero FOR EACH ROW BEGIN IF NEW.power IS NULL THEN UPDATE cape SET color = 1; END IF; END',
+    )
+    assert.equal(
+      await database.refusal(renamed, { rename: ['cape:cloak'] }),
+      'cape is renamed: trigger added of hero, view colors would fail, as the server does not rename it there. Drop them first, and create them again once cape has its new name.',
+    )
+    assert.equal(
+      await database.refusal(hero(withName), { drop: ['cape'] }),
+      '--drop cape: trigger added of hero, view colors would fail without it. Drop them first.',
+    )
+    await database.run('DROP TRIGGER added', 'DROP VIEW colors')
+    await database.lead(renamed, { rename: ['cape:cloak'] })
+    await database.run(`INSERT INTO cloak (color) VALUES ('red')`)
+    await database.lead(hero(withName), { drop: ['cloak'] })
+  })
+}
 
 for (const kind of migratedDatabases.filter(({ kind }) => kind === 'mariadb'))
   test(`${kind.name}: an index is not dropped, nor replaced, while a foreign key has no other one`, async (t) => {

@@ -3,7 +3,7 @@ import { tokensOf } from './lexer.js'
 const PLAIN = /[\p{L}_][\p{L}\p{N}_$]*|\d[\w.]*|[^\s]/gu
 
 /** Words, quoted names and strings, and punctuation. Comments are left out. */
-function* lexemesOf(sql: string, dialect: string): Generator<string, void> {
+export function* lexemesOf(sql: string, dialect: string): Generator<string, void> {
   let at = 0
   for (const { kind, start, end } of tokensOf(sql, dialect)) {
     yield* sql.slice(at, start).match(PLAIN) ?? []

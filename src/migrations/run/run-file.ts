@@ -16,7 +16,7 @@ import { limitLockWaits, LOCK_TIMEOUT, whileLocked, whileRefused } from './lock-
 import type { MigrationFile, PlainMigration } from './migration-files.js'
 import { assertReferences, brokenReferences } from './references.js'
 import { stepFailed } from './step-failed.js'
-import { dropInvalidIndex, isConcurrent, tablesOf } from './was-executed.js'
+import { dropInvalidIndex, invalidIndexOf, isConcurrent, tablesOf } from './was-executed.js'
 
 /** What the migrations of one run have in common. */
 export interface Run {
@@ -197,8 +197,10 @@ class StepsRun {
       .toSorted((a, b) => a.step - b.step)
       .flatMap((entry) => doneOf(entry, this.#migration.steps[entry.step - 1]))
       .join(', ')
-    if (which === '') return 'Nothing of it remains.'
-    return `What remains done of it: step ${which}. The next run goes on after that.`
+    const done = which === '' ? '' : `What remains done of it: step ${which}. The next run goes on after that.`
+    const step = this.#current?.step
+    const left = step?.kind === 'alone' ? invalidIndexOf(sqlText(step.statement)) : ''
+    return [done, left].filter((text) => text !== '').join(' ') || 'Nothing of it remains.'
   }
 
   async #together(

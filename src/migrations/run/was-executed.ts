@@ -64,6 +64,13 @@ export function isConcurrent(statement: string): boolean {
   return /^\s*(?:CREATE|DROP|REINDEX)\b/i.test(statement) && /\bCONCURRENTLY\b/i.test(statement)
 }
 
+/** What a statement of PostgreSQL that has failed may leave behind, as a sentence. */
+export function invalidIndexOf(statement: string): string {
+  if (CONCURRENT_INDEX.test(statement))
+    return 'An invalid index of it may remain: the next run drops it, and makes it again.'
+  return isConcurrent(statement) ? 'An invalid index of it may remain.' : ''
+}
+
 /**
  * Drops the invalid index that a `CREATE INDEX CONCURRENTLY` of PostgreSQL has left behind when it failed, or was ended: a later one with `IF NOT EXISTS` would take
  * it for the index.

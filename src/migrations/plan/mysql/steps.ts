@@ -18,10 +18,12 @@ import {
 } from './keys.js'
 import { indexesOfKeys } from './keys-indexes.js'
 import { refersToAltered, remakeKeys } from './keys-remade.js'
+import { refuseReaders } from './readers.js'
 import { triedSteps } from './tried-steps.js'
 
 /** The steps on MySQL and MariaDB: none locks a table, unless its note says so. */
 export async function mysqlSteps(context: PlanContext): Promise<PlacedStep[]> {
+  await refuseReaders(context)
   return triedSteps(context, [
     ...newTables(context),
     ...(await indexesOfKeys(context)),
