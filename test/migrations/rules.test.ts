@@ -744,6 +744,50 @@ test('PostgreSQL: a longer text changes only the catalog, a larger number writes
   )
 })
 
+for (const [from, to, last, next] of [
+  ['SERIAL', DataTypes.BIGINT, 2147483647, '2147483648'],
+  ['SMALLSERIAL', DataTypes.INTEGER, 32767, 32768],
+] as const)
+  test(`PostgreSQL: the sequence of a ${from} column gets its larger type`, async (t) => {
+    const database = await led(t, postgres ?? assert.fail('There is no PostgreSQL.'))
+    const wide = () => ({ ...id(), type: to })
+    const models: Models = (define) => {
+      define('hero', { name: text(), id: wide(), age: DataTypes.BIGINT })
+      define('other', { id: wide() }, { schema: 'Museum', tableName: 'hero' })
+    }
+    await database.run(
+      'CREATE SCHEMA "Museum"',
+      `CREATE TABLE hero (name VARCHAR(50), id ${from} PRIMARY KEY, age INTEGER)`,
+      `CREATE TABLE "Museum".hero (id ${from} PRIMARY KEY)`,
+    )
+    const steps = await database.lead(models)
+    assert.deepEqual(
+      linesOf(steps.filter(({ table }) => table === 'hero')).map((line) => line.replace(/\(.*?\)/g, '')),
+      [
+        `hero: change id from ${from === 'SERIAL' ? 'INTEGER' : 'SMALLINT'} to ${to.key}; change age from INTEGER to BIGINT | rewrites 0 rows, nobody reads or writes meanwhile`,
+        `hero: change the sequence of id to ${to.key} | at once`,
+      ],
+    )
+    for (const table of ['hero', '"Museum".hero']) {
+      await database.run(`SELECT setval(pg_get_serial_sequence('${table}', 'id'), ${last})`)
+      assert.deepEqual(await database.rows(`INSERT INTO ${table} DEFAULT VALUES RETURNING id`), [{ id: next }])
+    }
+    assert.deepEqual(
+      await database.rows(
+        `SELECT DISTINCT data_type::text AS type FROM pg_sequences WHERE sequencename = 'hero_id_seq'`,
+      ),
+      [{ type: to.key.toLowerCase() }],
+    )
+  })
+
+test('PostgreSQL: a sequence that ends before its column does is a difference', async (t) => {
+  const database = await led(t, postgres ?? assert.fail('There is no PostgreSQL.'))
+  const models: Models = (define) => void define('hero', { id: { ...id(), type: DataTypes.BIGINT } })
+  await database.run('CREATE TABLE hero (id SERIAL PRIMARY KEY)', 'ALTER TABLE hero ALTER id TYPE BIGINT')
+  assert.deepEqual(linesOf(await database.lead(models)), ['hero: change the sequence of id to BIGINT | at once'])
+  await database.run(`SELECT setval('hero_id_seq', 2147483647)`, 'INSERT INTO hero DEFAULT VALUES')
+})
+
 test('PostgreSQL: a table that is found by the search path is that of the model, whatever the first schema is', async (t) => {
   const database = await led(t, postgres ?? assert.fail('There is no PostgreSQL.'))
   await database.sync(plain)

@@ -105,7 +105,8 @@ function alteredBack(
   const { table, from, to, parts } = change
   const changesType = parts.includes('type') || parts.includes('values')
   if (changesType && typeChange(kind, to, from) === 'casts') return displayOfColumn(table, to.name)
-  return [{ ...change, from: to, to: { ...from, name: to.name }, parts: parts.filter((part) => part !== 'identity') }]
+  const undone = parts.filter((part) => part !== 'identity' && part !== 'sequence')
+  return [{ ...change, from: to, to: { ...from, name: to.name }, parts: undone }]
 }
 
 // As the plan names it.
