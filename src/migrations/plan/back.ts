@@ -35,6 +35,7 @@ export async function planBack(options: PlanOptions, files: readonly PlannedFile
         rows: () => Promise.resolve(undefined),
         simulate: (statements) => options.facts.simulate([...forward, ...statements]),
         failuresAfter: (statements) => options.facts.failuresAfter([...forward, ...statements]),
+        refusalOf: () => Promise.resolve(undefined),
         async tryStatements(_, ways) {
           const before = forward.map((sql) => [sql])
           const tables = copiedTables(options.database, options.changes)
