@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { col, DataTypes, fn, literal, type ModelAttributes } from 'sequelize'
 import { Renamed } from 'sequitur/migrations'
-import { led, linesOf, type Models } from './leading.js'
-import { migratedDatabases } from './migration-folder.js'
+import { Led, led, linesOf, type Models } from './leading.js'
+import { migratedDatabases, migrationFolder } from './migration-folder.js'
 
 const id = () => ({ type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true })
 const text = (length = 50) => ({ type: DataTypes.STRING(length), allowNull: true })
@@ -774,6 +774,169 @@ test('PostgreSQL: a longer text changes only the catalog, a larger number writes
     steps.map(({ rewritten = [] }) => rewritten.map(({ column }) => column.name)),
     [[], ['age']],
   )
+})
+
+for (const [from, to, last, next] of [
+  ['SERIAL', DataTypes.BIGINT, 2147483647, '2147483648'],
+  ['SMALLSERIAL', DataTypes.INTEGER, 32767, 32768],
+] as const)
+  test(`PostgreSQL: the sequence of a ${from} column gets its larger type`, async (t) => {
+    const database = await led(t, postgres ?? assert.fail('There is no PostgreSQL.'))
+    const wide = () => ({ ...id(), type: to })
+    const models: Models = (define) => {
+      define('hero', { name: text(), id: wide(), age: DataTypes.BIGINT })
+      define('other', { id: wide() }, { schema: 'Museum', tableName: 'hero' })
+    }
+    await database.run(
+      'CREATE SCHEMA "Museum"',
+      `CREATE TABLE hero (name VARCHAR(50), id ${from} PRIMARY KEY, age INTEGER)`,
+      `CREATE TABLE "Museum".hero (id ${from} PRIMARY KEY)`,
+    )
+    const steps = await database.lead(models)
+    assert.deepEqual(
+      linesOf(steps.filter(({ table }) => table === 'hero')).map((line) => line.replace(/\(.*?\)/g, '')),
+      [
+        `hero: change id from ${from === 'SERIAL' ? 'INTEGER' : 'SMALLINT'} to ${to.key}; change age from INTEGER to BIGINT | rewrites 0 rows, nobody reads or writes meanwhile`,
+        `hero: change the sequence of id to ${to.key} | at once`,
+      ],
+    )
+    for (const table of ['hero', '"Museum".hero']) {
+      await database.run(`SELECT setval(pg_get_serial_sequence('${table}', 'id'), ${last})`)
+      assert.deepEqual(await database.rows(`INSERT INTO ${table} DEFAULT VALUES RETURNING id`), [{ id: next }])
+    }
+    assert.deepEqual(
+      await database.rows(
+        `SELECT DISTINCT data_type::text AS type FROM pg_sequences WHERE sequencename = 'hero_id_seq'`,
+      ),
+      [{ type: to.key.toLowerCase() }],
+    )
+  })
+
+test('PostgreSQL: a sequence that ends before its column does is a difference', async (t) => {
+  const database = await led(t, postgres ?? assert.fail('There is no PostgreSQL.'))
+  const models: Models = (define) => void define('hero', { id: { ...id(), type: DataTypes.BIGINT } })
+  await database.run('CREATE TABLE hero (id SERIAL PRIMARY KEY)', 'ALTER TABLE hero ALTER id TYPE BIGINT')
+  assert.deepEqual(linesOf(await database.lead(models)), ['hero: change the sequence of id to BIGINT | at once'])
+  await database.run(`SELECT setval('hero_id_seq', 2147483647)`, 'INSERT INTO hero DEFAULT VALUES')
+})
+
+for (const [what, create, columns, cast, condition] of [
+  [
+    'an index',
+    `CREATE TABLE hero (id SERIAL PRIMARY KEY, s st NOT NULL DEFAULT 'a'); CREATE INDEX hero_s ON hero (id) WHERE s = 'a'`,
+    () => ({ s: { type: DataTypes.ENUM('a', 'b'), allowNull: false, defaultValue: 'a' } }),
+    ['hero.s'],
+    'index hero_s',
+  ],
+  [
+    'a CHECK of two columns, and an index of an expression',
+    `CREATE TABLE hero (id SERIAL PRIMARY KEY, s st, CHECK (s <> 'c' OR id > 0)); CREATE INDEX hero_s ON hero ((s = 'b'))`,
+    () => ({ s: DataTypes.ENUM('a', 'b') }),
+    [`hero.s=CASE WHEN hero.s = 'c' THEN 'a' ELSE hero.s END`],
+    'check hero_check, index hero_s',
+  ],
+  [
+    'a CHECK of a text',
+    `CREATE TABLE hero (id SERIAL PRIMARY KEY, s TEXT CHECK (s <> ''))`,
+    () => ({ s: DataTypes.INTEGER }),
+    ['hero.s'],
+    'check hero_s_check',
+  ],
+  [
+    'a CHECK of a number',
+    `CREATE TABLE hero (id SERIAL PRIMARY KEY, s INTEGER CHECK (s > 0))`,
+    () => ({ s: DataTypes.TEXT }),
+    ['hero.s'],
+    'check hero_s_check',
+  ],
+] as const)
+  test(`PostgreSQL: a type is refused before it is written while ${what} compares the column with the old one`, async (t) => {
+    const database = await led(t, postgres ?? assert.fail('There is no PostgreSQL.'))
+    const models = hero(columns)
+    await database.run(`CREATE TYPE st AS ENUM ('a', 'b', 'c')`, create)
+    const refusal = await database.refusal(models, { cast })
+    const them = condition.includes(',') ? 'them' : 'it'
+    assert.match(
+      refusal,
+      /^hero\.s is compared by .*: PostgreSQL refuses the new type meanwhile: operator does not exist: .*/,
+    )
+    assert.ok(refusal.startsWith(`hero.s is compared by ${condition}: `), refusal)
+    assert.ok(refusal.endsWith(`. Drop ${them} first, and create ${them} again afterwards.`), refusal)
+    for (const part of condition.split(', ')) {
+      const [kind, name] = part.split(' ')
+      await database.run(kind === 'index' ? `DROP INDEX ${name}` : `ALTER TABLE hero DROP CONSTRAINT ${name}`)
+    }
+    await database.lead(models, { cast })
+  })
+
+test('PostgreSQL: a type that an index does not have is refused before it is written, with what the server says', async (t) => {
+  const database = await led(t, postgres ?? assert.fail('There is no PostgreSQL.'))
+  await database.run('CREATE TABLE hero (id SERIAL PRIMARY KEY, s TEXT)', 'CREATE INDEX hero_s ON hero (s)')
+  assert.match(
+    await database.refusal(
+      hero(() => ({ s: DataTypes.JSON })),
+      { cast: ['hero.s'] },
+    ),
+    /^hero\.s: PostgreSQL refuses the new type: .*operator class.*\. Write this migration by hand:\nALTER TABLE hero ALTER COLUMN s TYPE JSON/,
+  )
+})
+
+test('PostgreSQL: CHECKs and indexes that the new types fit stay, also those of two columns, and of renamed ones', async (t) => {
+  const database = await led(t, postgres ?? assert.fail('There is no PostgreSQL.'))
+  await database.run(
+    'CREATE SCHEMA "Museum"',
+    `CREATE TABLE "Museum".hero (id INTEGER GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, name VARCHAR(20) CHECK (name <> ''),
+       age INTEGER CHECK (age > 0), born INTEGER, died INTEGER, lower TEXT GENERATED ALWAYS AS (lower(name)) STORED,
+       CHECK (born < died), UNIQUE (age, born))`,
+    `CREATE INDEX hero_name ON "Museum".hero ((name || 'x')) WHERE age > 1`,
+  )
+  const models: Models = (define) =>
+    void define(
+      'person',
+      {
+        id: { ...id(), type: DataTypes.BIGINT },
+        name: text(20),
+        years: DataTypes.BIGINT,
+        born: DataTypes.TEXT,
+        died: DataTypes.TEXT,
+      },
+      { schema: 'Museum' },
+    )
+  await database.lead(models, {
+    rename: ['Museum.hero:person', 'Museum.hero.age:years'],
+    cast: ['Museum.person.born', 'Museum.person.died'],
+  })
+  assert.deepEqual(
+    await database.rows(
+      `SELECT count(*)::int AS checks FROM pg_constraint WHERE contype = 'c' AND connamespace = '"Museum"'::regnamespace`,
+    ),
+    [{ checks: 3 }],
+  )
+})
+
+test('PostgreSQL: new types that the role cannot try are planned', async (t) => {
+  const database = await led(t, postgres ?? assert.fail('There is no PostgreSQL.'))
+  const states = (...values: readonly string[]) => hero(() => ({ state: DataTypes.ENUM(...values) }))
+  const role = `no_types_${process.pid}`
+  const limited = new Led(
+    'postgres',
+    Object.assign(new URL(database.url), { username: role, password: 'x' }).href,
+    migrationFolder(t),
+  )
+  await database.sync(states('new', 'old'))
+  await database.run(
+    `CREATE ROLE ${role} LOGIN PASSWORD 'x'`,
+    'REVOKE CREATE ON SCHEMA public FROM PUBLIC',
+    `GRANT SELECT ON hero TO ${role}`,
+  )
+  t.after(async () => {
+    await limited.close()
+    await database.run(`DROP OWNED BY ${role}`, `DROP ROLE ${role}`)
+    await database.close()
+  })
+  await assert.rejects(limited.run(`CREATE TYPE mood AS ENUM ('good')`), /permission denied/)
+  const { files } = await limited.plan(states('new'))
+  assert.match(linesOf(files.flatMap(({ steps }) => steps)).join(), /change the values of state to new/)
 })
 
 test('PostgreSQL: a table that is found by the search path is that of the model, whatever the first schema is', async (t) => {

@@ -59,6 +59,8 @@ export interface Column {
   readonly identity?: Identity
   /** Of a serial column of PostgreSQL that takes its values from a sequence of another one, or of none: `nextval('numbers'::regclass)`. */
   readonly sequence?: string
+  /** Of a serial column of PostgreSQL whose own sequence has a smaller type, so that it ends before the column is full. */
+  readonly hasNarrowSequence?: boolean
   /** Only where it is not the default one of the table or the database. */
   readonly collation?: string
   readonly comment?: string

@@ -1,7 +1,9 @@
 import type { Column, Constraint, EnumType, ForeignKey, Index, Table, TableName } from '../../db/catalog/catalog.js'
 
-/** What of a column differs. `values` are those of an enum; `expression` is that of a generated column. */
-export type ColumnPart = 'type' | 'values' | 'nullable' | 'default' | 'identity' | 'comment' | 'expression'
+/**
+ * What of a column differs. `values` are those of an enum; `expression` is that of a generated column; `sequence` is one that ends before the type does.
+ */
+export type ColumnPart = 'type' | 'values' | 'nullable' | 'default' | 'identity' | 'sequence' | 'comment' | 'expression'
 
 /** What a column may have that its model does not state. */
 export type DroppablePart = 'default' | 'nullable'

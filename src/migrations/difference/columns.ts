@@ -31,6 +31,8 @@ function partsThatDiffer(kind: DatabaseKind, from: Column, to: Column): ColumnPa
   if (isNullable !== to.nullable) parts.push('nullable')
   // Sequelize writes INTEGER PRIMARY KEY, the number of the row on SQLite, also for a key that the program chooses.
   if (to.identity !== undefined && from.identity === undefined && to.identity !== 'rowid') parts.push('identity')
+  // A type that changes brings its sequence along.
+  if (from.hasNarrowSequence && to.identity !== undefined && !parts.includes('type')) parts.push('sequence')
   if (!hasIdentity(from, to) && !hasSameDefault(kind, from, to)) parts.push('default')
   if (to.comment !== undefined && to.comment !== from.comment) parts.push('comment')
   return parts

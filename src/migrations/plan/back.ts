@@ -35,6 +35,7 @@ export async function planBack(options: PlanOptions, files: readonly PlannedFile
         rows: () => Promise.resolve(undefined),
         simulate: (statements) => options.facts.simulate([...forward, ...statements]),
         failuresAfter: (statements) => options.facts.failuresAfter([...forward, ...statements]),
+        refusalOf: () => Promise.resolve(undefined),
         async tryStatements(_, ways) {
           const before = forward.map((sql) => [sql])
           const tables = copiedTables(options.database, options.changes)
@@ -105,7 +106,8 @@ function alteredBack(
   const { table, from, to, parts } = change
   const changesType = parts.includes('type') || parts.includes('values')
   if (changesType && typeChange(kind, to, from) === 'casts') return displayOfColumn(table, to.name)
-  return [{ ...change, from: to, to: { ...from, name: to.name }, parts: parts.filter((part) => part !== 'identity') }]
+  const undone = parts.filter((part) => part !== 'identity' && part !== 'sequence')
+  return [{ ...change, from: to, to: { ...from, name: to.name }, parts: undone }]
 }
 
 // As the plan names it.

@@ -4,6 +4,7 @@ import type { Facts } from './facts.js'
 import { quoteTable } from './names.js'
 import { tryStatements } from './mysql/trial.js'
 import { COUNTED_ROWS } from './planned.js'
+import { refusalOf } from './postgres/trial.js'
 import { failuresAfter, objectsOf, simulate } from './sqlite/copy.js'
 
 /** What a plan asks the database. Nothing is changed. */
@@ -23,6 +24,7 @@ export function databaseFacts(sequelize: Sequelize, { kind }: Catalog): Facts {
     failuresAfter: async (statements) =>
       kind === 'sqlite' ? failuresAfter(await objectsOf(sequelize), statements) : [],
     tryStatements: (tables, steps) => tryStatements(sequelize, tables, steps),
+    refusalOf: (before, statements) => refusalOf(sequelize, before, statements),
   }
 }
 

@@ -29,6 +29,11 @@ export interface Facts {
    * refused; undefined where that cannot be tried. Each step has some ways, the best first.
    */
   tryStatements(tables: readonly Table[], steps: readonly (readonly string[])[]): Promise<readonly Tried[] | undefined>
+  /**
+   * Why PostgreSQL refuses a statement, in a transaction that is rolled back, after others that make temporary tables; undefined if it takes them all, or if
+   * that cannot be tried.
+   */
+  refusalOf(before: readonly string[], statements: readonly string[]): Promise<string | undefined>
 }
 
 /** How a step is executed. */

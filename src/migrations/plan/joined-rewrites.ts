@@ -8,9 +8,11 @@ const ALTER = new RegExp(`^ALTER TABLE (?:${NAME}\\.)?${NAME} `)
 export function joinedRewrites(steps: readonly PlacedStep[]): PlacedStep[] {
   const joined: PlacedStep[] = []
   for (const step of steps) {
-    const before = joined.at(-1)
+    // The sequence of a column may follow its type.
+    const at = joined.findLastIndex(({ code }) => !code.sql.startsWith('ALTER SEQUENCE '))
+    const before = joined[at]
     const both = before && join(before, step)
-    if (both) joined[joined.length - 1] = both
+    if (both) joined[at] = both
     else joined.push(step)
   }
   return joined

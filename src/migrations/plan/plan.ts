@@ -10,6 +10,7 @@ import { joinedRewrites } from './joined-rewrites.js'
 import { mysqlSteps } from './mysql/steps.js'
 import { PHASES, type PlacedStep, type PlannedFile } from './planned.js'
 import { postgresSteps } from './postgres/steps.js'
+import { refuseTypes } from './postgres/tried-types.js'
 import { sqliteSteps } from './sqlite/steps.js'
 
 /** What a plan is made of. */
@@ -40,6 +41,8 @@ export async function plan({ choices, further = [], ...options }: PlanOptions): 
   const steps = [...(await stepsOf(context)), ...further]
   if (context.problems.length > 0) throw new PlanError([...new Set(context.problems)].join('\n'))
   const ordered = joinedRewrites(PHASES.flatMap((phase) => steps.filter((step) => step.phase === phase)))
+  if (context.kind === 'postgres') await refuseTypes(context, ordered)
+  if (context.problems.length > 0) throw new PlanError(context.problems.join('\n'))
   const isDrop = ({ phase }: PlacedStep) => phase.startsWith('drops of')
   const apart = context.kind === 'postgres' ? withCommits : (list: PlacedStep[]) => list
   const files = [

@@ -144,15 +144,19 @@ function toColumn(row: ColumnRow): Column {
 
 const IDENTITIES: Readonly<Record<string, Identity>> = { a: 'identity always', d: 'identity by default' }
 
-type Value = Pick<Column, 'default' | 'identity' | 'sequence' | 'generated'>
+type Value = Pick<Column, 'default' | 'identity' | 'sequence' | 'hasNarrowSequence' | 'generated'>
 
-function valueOf({ expression, generated, identity, hasOwnSequence }: ColumnRow): Value {
+function valueOf({ expression, generated, identity, hasOwnSequence, hasNarrowSequence }: ColumnRow): Value {
   const kind = IDENTITIES[identity]
   if (kind) return { identity: kind }
   if (expression === null) return {}
   if (generated) return { generated: { expression, stored: generated === 's' } }
   if (!isNextOfSequence(expression)) return { default: expression }
-  return { identity: 'serial', ...(hasOwnSequence ? {} : { sequence: expression }) }
+  return {
+    identity: 'serial',
+    ...(hasOwnSequence ? {} : { sequence: expression }),
+    ...(hasNarrowSequence ? { hasNarrowSequence } : {}),
+  }
 }
 
 /** `nextval('hero_id_seq'::regclass)`, also of a sequence that another table has, or none. */

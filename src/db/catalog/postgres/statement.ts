@@ -1,6 +1,6 @@
 /*
  * One statement reads everything, so that what it returns belongs to one moment, and the network is crossed once. Members that older servers lack, or that
- * servers which only speak the protocol lack, are read from the row as JSON. 100 is the default collation.
+ * servers which only speak the protocol lack, are read from the row as JSON. 100 is the default collation, 20 is bigint, 23 is integer.
  */
 
 /** $1: the tables as JSON, `[{"schema": …, "name": …}]`; NULL for all of them. */
@@ -34,6 +34,10 @@ SELECT CAST(json_build_object(
       'hasOwnSequence', EXISTS (SELECT 1 FROM pg_catalog.pg_depend AS s
         WHERE s.classid = CAST('pg_catalog.pg_class' AS regclass) AND s.deptype = 'a' AND s.refobjid = a.attrelid AND s.refobjsubid = a.attnum
           AND s.objid IN (SELECT c.oid FROM pg_catalog.pg_class AS c WHERE c.relkind = 'S')),
+      'hasNarrowSequence', EXISTS (SELECT 1 FROM pg_catalog.pg_depend AS s
+          JOIN pg_catalog.pg_sequence AS q ON q.seqrelid = s.objid JOIN pg_catalog.pg_type AS n ON n.oid = q.seqtypid
+        WHERE s.classid = CAST('pg_catalog.pg_class' AS regclass) AND s.deptype = 'a' AND s.refobjid = a.attrelid AND s.refobjsubid = a.attnum
+          AND a.atttypid IN (20, 23) AND n.typlen < t.typlen),
       'collation', o.collname, 'comment', col_description(a.attrelid, a.attnum),
       'values', (SELECT json_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_catalog.pg_enum AS e
         WHERE e.enumtypid IN (t.oid, t.typelem))) ORDER BY a.attrelid, a.attnum)
@@ -134,6 +138,8 @@ export interface ColumnRow extends OfTable {
   readonly generated: string | null
   /** Whether a sequence belongs to it. */
   readonly hasOwnSequence: boolean
+  /** Whether that sequence ends before the type of the column does. */
+  readonly hasNarrowSequence: boolean
   readonly collation: string | null
   readonly comment: string | null
   readonly values: readonly string[] | null

@@ -9,6 +9,7 @@ import { suffixedName } from '../names.js'
 import { AT_ONCE, type PlacedStep, rewrites, sqlStep } from '../planned.js'
 import { isRounded, parseType, typeChange } from '../type-change.js'
 import { refuseReaders } from './readers.js'
+import { widenSequences } from './sequences.js'
 import { BLOCKS_ALL } from './step.js'
 import { enumText, isUsedIn } from './types.js'
 
@@ -52,6 +53,7 @@ export async function changeType(context: PlanContext, change: AlterColumn): Pro
       ...(isFree ? {} : { rewritten: [{ table, column: to }] }),
       ...(advice.length === 0 ? {} : { advice }),
     },
+    ...(await widenSequences(context, change)),
     ...(enumType && isTaken ? replaceType(context, change, enumType.name, target.type.replace(/\[\]$/, '')) : []),
   ]
 }

@@ -9,6 +9,7 @@ import { changeType, keptCollation } from './column-type.js'
 import { keysAgain } from './keys.js'
 import { notNull } from './not-null.js'
 import { refuseReaders } from './readers.js'
+import { widenSequences } from './sequences.js'
 import { BLOCKS_ALL, commentOn } from './step.js'
 
 export async function addColumn(context: PlanContext, table: Table, column: Column): Promise<PlacedStep[]> {
@@ -82,6 +83,7 @@ export async function alterColumn(context: PlanContext, change: AlterColumn): Pr
       : has('default')
         ? [setDefault(context, change)]
         : []
+  if (has('sequence')) steps.push(...(await widenSequences(context, change)))
   if (has('nullable')) steps.push(...(await changeNullable(context, table, from, to)))
   if (has('identity')) steps.push(...addIdentity(context, table, to))
   if (has('comment')) steps.push(...comment(context, table, to))

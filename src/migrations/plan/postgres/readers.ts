@@ -1,4 +1,4 @@
-import type { Column, Table } from '../../../db/catalog/catalog.js'
+import type { Column, Table, TableName } from '../../../db/catalog/catalog.js'
 import { changesOf, displayOf, displayOfColumn, isSameTable } from '../../difference/change.js'
 import type { PlanContext } from '../context.js'
 import { quoteText } from '../names.js'
@@ -15,6 +15,18 @@ export async function refuseReaders(context: PlanContext, table: Table, { name }
   context.problems.push(
     `${displayOfColumn(table, name)} is read by ${readers.join(', ')}: PostgreSQL does not change its type meanwhile. Write this migration by hand: drop ${them(readers)}, change the column, create ${them(readers)} again.`,
   )
+}
+
+/** `check hero_check`, `index hero_name`: the CHECKs that name one of the columns, and the indexes that have it in an expression or a condition. */
+export async function comparingConditions(
+  context: PlanContext,
+  table: TableName,
+  columns: readonly string[],
+): Promise<readonly string[]> {
+  const current = context.current(table)
+  if (!current) return []
+  const names = columns.flatMap((column) => context.currentColumn(table, column) ?? [])
+  return context.facts.names(conditionsQuery(context.table(current), names))
 }
 
 /** Notes a problem if something reads a column that is dropped, and is not dropped before it. */
@@ -81,6 +93,21 @@ function readersQuery(table: string, column: string): string {
     WHERE d.refclassid = ${ofClass('pg_class')} AND d.refobjid = to_regclass(${quoteText('postgres', table)})
       AND a.attname = ${quoteText('postgres', column)}
       AND (g.attname IS NOT NULL OR d.classid IN (${classes('pg_rewrite', 'pg_trigger', 'pg_policy', 'pg_proc', 'pg_publication_rel')}))
+    ORDER BY 1`
+}
+
+function conditionsQuery(table: string, columns: readonly string[]): string {
+  return `SELECT DISTINCT CASE WHEN k.contype = 'x' THEN 'exclusion ' || k.conname WHEN k.conname IS NOT NULL THEN 'check ' || k.conname
+      ELSE 'index ' || c.relname END AS name
+    FROM pg_catalog.pg_depend AS d
+      JOIN pg_catalog.pg_attribute AS a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+      LEFT JOIN pg_catalog.pg_constraint AS k ON d.classid = ${ofClass('pg_constraint')} AND k.oid = d.objid AND k.contype IN ('c', 'x')
+      LEFT JOIN pg_catalog.pg_index AS i ON d.classid = ${ofClass('pg_class')} AND i.indexrelid = d.objid
+        AND (i.indpred IS NOT NULL OR i.indexprs IS NOT NULL)
+      LEFT JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
+    WHERE d.refclassid = ${ofClass('pg_class')} AND d.refobjid = to_regclass(${quoteText('postgres', table)})
+      AND a.attname IN (${columns.map((column) => quoteText('postgres', column)).join(', ')})
+      AND (k.oid IS NOT NULL OR c.oid IS NOT NULL)
     ORDER BY 1`
 }
 
