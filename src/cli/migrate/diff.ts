@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Sequelize } from 'sequelize'
 import { escapeForLog } from '../../core/log-text.js'
-import type { Catalog } from '../../db/catalog/catalog.js'
 import type { Choices } from '../../migrations/difference/choices.js'
 import type { Difference } from '../../migrations/difference/difference.js'
 import { expandAndContract } from '../../migrations/plan/advice.js'
@@ -103,12 +101,14 @@ async function refusePending({ database, directory, options }: Migrating): Promi
 
 /** @throws CommandError for a database with tables that are not those of the migrations, or with rows that pending ones would change: a wrong URL would lose them. */
 async function refuseUsed(scratch: string, directory: string): Promise<void> {
-  const [{ newLifespan }, { migrationStatus }, { readCatalog }, { isPackageTable }] = await Promise.all([
-    import('../../db/lifespan.js'),
-    import('../../migrations/run/migrate.js'),
-    import('../../db/catalog/read-catalog.js'),
-    import('../../migrations/models/package-tables.js'),
-  ])
+  const [{ newLifespan }, { migrationStatus }, { readCatalog }, { isPackageTable }, { tableWithRows }] =
+    await Promise.all([
+      import('../../db/lifespan.js'),
+      import('../../migrations/run/migrate.js'),
+      import('../../db/catalog/read-catalog.js'),
+      import('../../migrations/models/package-tables.js'),
+      import('../../migrations/models/table-with-rows.js'),
+    ])
   const { applied, missing, pending } = await migrationStatus(newLifespan(scratch), { directory })
   const isKnown = applied.length > missing.length
   if (isKnown && pending.length === 0) return
@@ -129,20 +129,6 @@ async function refuseUsed(scratch: string, directory: string): Promise<void> {
   } finally {
     await database.stop()
   }
-}
-
-/** The name of a table of the program that has rows. */
-async function tableWithRows(sequelize: Sequelize, { kind, tables }: Catalog): Promise<string | undefined> {
-  const [{ isPackageTable }, { quoteTable }] = await Promise.all([
-    import('../../migrations/models/package-tables.js'),
-    import('../../migrations/plan/names.js'),
-  ])
-  for (const table of tables) {
-    if (table.kind !== 'table' || isPackageTable(table)) continue
-    const [rows] = await sequelize.query(`SELECT 1 FROM ${quoteTable(kind, table)} LIMIT 1`)
-    if (rows.length > 0) return table.name
-  }
-  return undefined
 }
 
 /** Reads both catalogs, and calls the work while the database is open. */
