@@ -325,6 +325,27 @@ test('--scratch refuses a database whose rows pending migrations would change', 
   assert.deepEqual(await run('SELECT * FROM hero'), [{ id: 7 }])
 })
 
+test('--scratch refuses a database whose rows a policy of PostgreSQL hides from the account', async (t) => {
+  const { migrate, write } = await project(t, '', serverUrl)
+  migrate('diff', 'create-hero')
+  const scratch = new URL(await serverUrl())
+  assert.equal(migrate('check', '--scratch', scratch.href).status, 0)
+  const run = (text: string) =>
+    withSession(newLifespan(scratch.href), ({ sequelize }) => sequelize.query(text, { type: QueryTypes.SELECT }))
+  const reader = `reader_${randomBytes(6).toString('hex')}`
+  await run(`CREATE ROLE ${reader} LOGIN PASSWORD 'x'`)
+  t.after(() => run(`DROP OWNED BY ${reader}; DROP ROLE ${reader}`))
+  await run(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${reader}`)
+  await run('ALTER TABLE hero ENABLE ROW LEVEL SECURITY')
+  const own = Object.assign(new URL(scratch), { username: reader, password: 'x' })
+  write(AGE)
+  migrate('diff', 'age', '--scratch', await serverUrl())
+  // The table has no row: the account goes on, and may not change it.
+  assert.doesNotMatch(migrate('check', '--scratch', own.href).stderr, /has rows/)
+  await run('INSERT INTO hero DEFAULT VALUES')
+  assert.match(migrate('check', '--scratch', own.href).stderr, /^--scratch: the table hero has rows, /)
+})
+
 test('tables of tenants get their policies', async (t) => {
   const tenant = '@Column({ type: DataType.INTEGER, allowNull: false }) declare tenant_id: number'
   const { migrate, write, read } = await project(t, '', serverUrl)
