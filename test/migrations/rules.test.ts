@@ -135,6 +135,23 @@ for (const kind of migratedDatabases) {
     ])
   })
 
+  test(`${kind.name}: --backfill that fills no column, and --new of what no model has, are refused`, async (t) => {
+    const database = await led(t, kind)
+    await database.sync(plain)
+    await database.run(HEROES)
+    const wide = hero(() => ({ name: text(60), power: text(), team: { ...text(), defaultValue: 'none' } }))
+    for (const column of ['name', 'power', 'team', 'id'])
+      assert.match(
+        await database.refusal(wide, { backfill: [`hero.${column}='x'`] }),
+        new RegExp(`^--backfill hero\\.${column} changes nothing: it is for a column that becomes NOT NULL, and`),
+      )
+    assert.equal(
+      await database.refusal(wide, { new: ['hero.powr'] }),
+      `--new hero.powr: no model has hero.powr. Did you mean 'hero.power'?`,
+    )
+    await database.lead(wide, { new: ['hero.power', 'hero'] })
+  })
+
   test(`${kind.name}: a column may become nullable, and get another default`, async (t) => {
     const database = await led(t, kind)
     await database.sync(hero(() => ({ name: { ...text(), allowNull: false }, age: DataTypes.INTEGER })))

@@ -92,6 +92,14 @@ export function valuesOf(
   )
 }
 
+/** @throws PlanError for a name that neither a column nor a table of the models has. */
+export function refuseUnknownNews(to: Catalog, texts: readonly string[] = []): void {
+  const names = namesOf(to)
+  const wrong = texts.find((text) => !names.has(text))
+  if (wrong !== undefined)
+    throw new PlanError(`--new ${wrong}: no model has ${wrong}. ${meant(wrong, [...names.keys()])}`)
+}
+
 /** What of the database is to be dropped. */
 export interface Drop {
   readonly kind: 'table' | 'column' | 'index' | 'unique' | 'foreign key' | 'enum' | DroppablePart

@@ -2,7 +2,7 @@ import type { Catalog, Column, EnumType, Table } from '../../db/catalog/catalog.
 import type { ModelCatalog, ModelTable } from '../catalog/model-tables.js'
 import { PlanError } from '../errors.js'
 import { type Change, displayOf, displayOfColumn, isSameTable } from './change.js'
-import { type Choices, dropsOf, type Rename, renamesOf } from './choices.js'
+import { type Choices, dropsOf, refuseUnknownNews, type Rename, renamesOf } from './choices.js'
 import { columnChanges, isNamedAs, isTypeOf } from './columns.js'
 import { dropChanges, partDrops, refuseDropsOfModels } from './drops.js'
 import { keyChanges } from './keys.js'
@@ -38,6 +38,7 @@ export function changes(from: Catalog, to: ModelCatalog, choices: Choices = {}):
 export function difference(database: Catalog, to: ModelCatalog, choices: Choices = {}): Difference {
   const renames = renamesOf(database, choices.rename)
   refuseImpossibleRenames(database, to, renames)
+  refuseUnknownNews(to, choices.new)
   const from = renamedCatalog(database, renames)
   const drops = dropsOf(from, choices.drop)
   refuseDropsOfModels(to, drops)

@@ -16,6 +16,7 @@ export class PlanContext {
   readonly problems: string[] = []
   readonly #backfills: ReadonlyMap<string, string | undefined>
   readonly #casts: ReadonlyMap<string, string | undefined>
+  readonly #usedBackfills = new Set<string>()
   readonly #taken: Set<string>
 
   constructor(options: {
@@ -47,7 +48,14 @@ export class PlanContext {
 
   /** The value, as SQL, of rows that have none. */
   backfill(table: TableName, { name }: Column): string | undefined {
-    return this.#backfills.get(displayOfColumn(table, name))
+    const key = displayOfColumn(table, name)
+    this.#usedBackfills.add(key)
+    return this.#backfills.get(key)
+  }
+
+  /** Backfills that no step has asked for: known when the steps are planned. */
+  unusedBackfills(): string[] {
+    return [...this.#backfills.keys()].filter((name) => !this.#usedBackfills.has(name))
   }
 
   /** The new value, as SQL; undefined if people did not agree to a cast. Without SQL it is the cast of the database. */

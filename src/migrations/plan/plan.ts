@@ -39,6 +39,7 @@ export async function plan({ choices, further = [], ...options }: PlanOptions): 
   refuseOtherThanExpressions(context, '--cast', casts)
   if (context.problems.length > 0) throw new PlanError(context.problems.join('\n'))
   const steps = [...(await stepsOf(context)), ...further]
+  refuseUnusedBackfills(context)
   if (context.problems.length > 0) throw new PlanError([...new Set(context.problems)].join('\n'))
   const ordered = joinedRewrites(PHASES.flatMap((phase) => steps.filter((step) => step.phase === phase)))
   if (context.kind === 'postgres') await refuseTypes(context, ordered)
@@ -68,6 +69,15 @@ function refuseEmptyBackfills({ problems }: PlanContext, backfills: ReadonlyMap<
   for (const [name, value] of backfills)
     if (value === undefined)
       problems.push(`--backfill ${name} has no value. Write it as SQL: --backfill ${name}="'none'"`)
+}
+
+function refuseUnusedBackfills(context: PlanContext): void {
+  // A column whose change is refused may not have been asked for its value.
+  if (context.problems.length > 0) return
+  for (const name of context.unusedBackfills())
+    context.problems.push(
+      `--backfill ${name} changes nothing: it is for a column that becomes NOT NULL, and for a new one that is NOT NULL without a default. Write other changes of rows in a migration by hand.`,
+    )
 }
 
 /** The database is asked about the values: they must not be another statement. */
