@@ -15,6 +15,7 @@ import { serveRooms } from '../../example/recipes/feeds/websocket.js'
 import { openPage, skipWithoutBrowser as skip } from '../support/browser.js'
 import { databases, sqliteFile, sqliteMemory } from '../support/databases.js'
 import { EventClient } from '../support/event-source.js'
+import { freePort } from '../support/postgres-server.js'
 import { post, serve, temporaryFolder } from '../support/processes.js'
 import { until } from '../support/waiting.js'
 // The test that docs/feeds.md shows runs as one of the tests.
@@ -81,7 +82,8 @@ async function rooms() {
 
 test('rooms.html: two members have the messages of their room, also after a restart', { skip }, async (t) => {
   const toolkit_url = `sqlite+sqlite3:///${join(temporaryFolder(), 'rooms.sqlite')}`
-  const { url, stop } = await serve(['example/recipes/feeds/rooms-app.ts'], { toolkit_url, PORT: '0' })
+  const PORT = String(await freePort())
+  const { url, stop } = await serve(['example/recipes/feeds/rooms-app.ts'], { toolkit_url, PORT })
   const open = async (name: string, room = 1) => {
     const page = await openPage(t)
     t.after(() => page.close()) // its stream would hold up the end of the app
@@ -110,7 +112,7 @@ test('rooms.html: two members have the messages of their room, also after a rest
   assert.deepEqual([await remove(alfred, 1), await remove(robin, 1)], [404, 204])
   await both('Alfred: With milk.')
   await stop()
-  const again = await serve(['example/recipes/feeds/rooms-app.ts'], { toolkit_url, PORT: new URL(url).port })
+  const again = await serve(['example/recipes/feeds/rooms-app.ts'], { toolkit_url, PORT })
   await say(robin, 'Now.')
   await both('Alfred: With milk.', 'Robin: Now.')
   const stranger = await open('Robin', 2)

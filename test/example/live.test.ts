@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openPage, skipWithoutBrowser as skip } from '../support/browser.js'
 import { databases, sqliteMemory } from '../support/databases.js'
+import { freePort } from '../support/postgres-server.js'
 import { jsonOf, post, serve } from '../support/processes.js'
 import { SwitchedHost } from '../support/switched-host.js'
 import { until } from '../support/waiting.js'
@@ -52,7 +53,8 @@ for (const kind of databases.filter((one) => one !== sqliteMemory))
     { skip },
     async (t) => {
       const toolkit_url = await kind.url()
-      const { url: origin, stop } = await serve(['example/main.ts'], { toolkit_url, PORT: '0' })
+      const PORT = String(await freePort())
+      const { url: origin, stop } = await serve(['example/main.ts'], { toolkit_url, PORT })
       const host = await SwitchedHost.start(t, origin)
       const url = `http://${host.address}`
       const [first, second] = [await open(t, url), await open(t, url)]
@@ -80,9 +82,8 @@ for (const kind of databases.filter((one) => one !== sqliteMemory))
       await host.switchOn()
       await both('Batgirl', 'The Flash')
 
-      const port = new URL(origin).port
       assert.equal(await stop(), 0)
-      const again = await serve(['example/main.ts'], { toolkit_url, PORT: port })
+      const again = await serve(['example/main.ts'], { toolkit_url, PORT })
       await post(`${again.url}/live/heroes`, { name: 'Alfred', secret_identity: 'unknown', age: 60 })
       await both('Alfred', 'Batgirl', 'The Flash')
       await rename(first, 'Alfred', 'Pennyworth')

@@ -1,5 +1,8 @@
 // Waits for seconds: the checks of a balancer.
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { newLifespan, withSession } from 'sequitur'
 import { FeedEvent } from 'sequitur/feeds'
@@ -10,7 +13,7 @@ import { startHaproxy } from '../support/haproxy.js'
 import { startNginx } from '../support/nginx.js'
 import { freePort } from '../support/postgres-server.js'
 import { postgresUrl } from '../support/postgres.js'
-import { serve, type Served } from '../support/processes.js'
+import { serve, type Served, temporaryFolder } from '../support/processes.js'
 import { skipWithout } from '../support/skip-without.js'
 import { until } from '../support/waiting.js'
 
@@ -38,10 +41,28 @@ interface Balancer {
 
 async function haproxy(t: TestContext, ports: readonly number[]): Promise<Balancer> {
   const port = await freePort()
-  let text = codeBlock('docs/deployment.md', 'haproxy').replace('bind :8080', `bind 127.0.0.1:${port}`)
-  for (const [place, own] of ports.entries()) text = text.replace(`127.0.0.1:800${place} `, `127.0.0.1:${own} `)
-  await startHaproxy(t, text, port)
-  return { url: `http://127.0.0.1:${port}`, takeBack: () => new Promise((resolve) => setTimeout(resolve, 2_000)) }
+  const administration = join(temporaryFolder(), 'haproxy.sock')
+  let configuration = codeBlock('docs/deployment.md', 'haproxy').replace('bind :8080', `bind 127.0.0.1:${port}`)
+  for (const [place, own] of ports.entries())
+    configuration = configuration.replace(`127.0.0.1:800${place} `, `127.0.0.1:${own} `)
+  await startHaproxy(t, `global\n  stats socket ${administration}\n\n${configuration}`, port)
+  const takeBack = (place: number) =>
+    until('HAProxy has seen that the process is ready', async () => {
+      const states = await serversOf(administration)
+      return states[place]?.startsWith('UP') === true
+    })
+  return { url: `http://127.0.0.1:${port}`, takeBack }
+}
+
+/** What HAProxy says of each server, in their order: `UP` or `DOWN`, and more. */
+async function serversOf(administration: string): Promise<readonly string[]> {
+  const socket = connect(administration)
+  socket.end('show stat\n')
+  // CSV: the backend, the server, and as the 18th its state.
+  const rows = (await text(socket)).split('\n').map((line) => line.split(','))
+  return rows.flatMap(([backend, server = '', ...others]) =>
+    backend === 'heroes' && server !== 'BACKEND' ? (others[15] ?? '') : [],
+  )
 }
 
 async function nginx(t: TestContext, ports: readonly number[]): Promise<Balancer> {

@@ -235,7 +235,7 @@ for (const headers of UPGRADES) {
 }
 
 test('whatever bytes are put into a request, there are no more answers than it has requests, and the app goes on', async (t) => {
-  const { url, fetch, log } = await api(t, [Echo], { timeouts: { headers: 100, request: 100, keepAlive: 50 } })
+  const { url, fetch, log } = await api(t, [Echo], { timeouts: { headers: 600, request: 600, keepAlive: 50 } })
   const whole = fc.constantFrom(
     get(),
     get('X-A: b'),

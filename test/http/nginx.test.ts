@@ -70,7 +70,9 @@ class Line {
   @Field() text!: string
 }
 
-const LINES = sql<Line>`SELECT n AS number, repeat('x', 1000) AS text FROM generate_series(1, 40000) AS n`
+// The last row does not come: nginx reads ahead of its client, and the export would have ended before its connection is killed.
+const LINES = sql<Line>`SELECT n AS number, repeat('x', 1000) AS text FROM generate_series(1, 40000) AS n
+  WHERE n < 40000 OR pg_sleep(600) IS NULL`
 
 for (const [name, configured] of CONFIGURATIONS)
   test(

@@ -77,7 +77,7 @@ for (const source of Object.keys(sources))
   for (const kind of Object.keys(oddThrows))
     test(
       `${kind}, with which a stream fails by its ${source}, ends the response and is logged`,
-      { timeout: 5_000 },
+      { timeout: 20_000 },
       async (t) => {
         const app = await api(t, [Streams])
         const path = `/stream?source=${encodeURIComponent(source)}&kind=${encodeURIComponent(kind)}`

@@ -43,28 +43,34 @@ async function sendUntilRefused(url: string, outcomes: string[]): Promise<void> 
   }
 }
 
+/** Ends a program with busy clients, of which none may find its connection reset, and returns how many requests were refused. */
+async function terminateUnderLoad(t: TestContext): Promise<number> {
+  const { child, ended, url, output } = await startProgram(t)
+  const outcomes: string[] = []
+  const clients = Array.from({ length: CLIENTS }, () => sendUntilRefused(url, outcomes))
+  while (outcomes.length < 10 * CLIENTS)
+    await Promise.race([...clients, new Promise((resolve) => setTimeout(resolve, 10))])
+  child.kill('SIGTERM')
+  await Promise.all(clients)
+  assert.deepEqual(await ended, [0, null])
+  const kinds = [...new Set(outcomes)].filter((kind) => !/^(?:200 |503 close$|ECONNREFUSED$)/.test(kind))
+  assert.deepEqual(kinds, [])
+  assert.ok(outcomes.some((kind) => kind.endsWith(' close')))
+  assert.match(output(), /^Listening on [^\n]+\n$/)
+  return outcomes.filter((kind) => kind === '503 close').length
+}
+
 let refused = 0
 
 for (let round = 1; round <= runs(10); round++) {
   test(`of ${CLIENTS} busy clients SIGTERM resets no connection (round ${round})`, async (t) => {
-    const { child, ended, url, output } = await startProgram(t)
-    const outcomes: string[] = []
-    const clients = Array.from({ length: CLIENTS }, () => sendUntilRefused(url, outcomes))
-    while (outcomes.length < 10 * CLIENTS)
-      await Promise.race([...clients, new Promise((resolve) => setTimeout(resolve, 10))])
-    child.kill('SIGTERM')
-    await Promise.all(clients)
-    assert.deepEqual(await ended, [0, null])
-    const kinds = [...new Set(outcomes)].filter((kind) => !/^(?:200 |503 close$|ECONNREFUSED$)/.test(kind))
-    assert.deepEqual(kinds, [])
-    assert.ok(outcomes.some((kind) => kind.endsWith(' close')))
-    assert.match(output(), /^Listening on [^\n]+\n$/)
-    refused += outcomes.filter((kind) => kind === '503 close').length
+    refused += await terminateUnderLoad(t)
   })
 }
 
-test('new work was refused meanwhile', () => {
+test('new work was refused meanwhile', async (t) => {
   // Not in every round: all clients may be waiting for a response when the signal comes, which tells them to close.
+  for (let round = 0; refused === 0 && round < 20; round++) refused += await terminateUnderLoad(t)
   assert.ok(refused > 0)
 })
 

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import { Body, Controller, file, Get, type Middleware, Post } from 'sequitur'
-import { MAX_IGNORED_BYTES } from '../../src/http/output/unread-body.js'
+import { MAX_IGNORED_BYTES, QUIET } from '../../src/http/output/unread-body.js'
 import { api } from '../support/api.js'
 import { connection } from '../support/connection.js'
 import { until } from '../support/waiting.js'
@@ -107,3 +107,23 @@ for (const line of ['POST /notes', 'POST /nothing']) {
     assert.match(text, /^HTTP\/1\.1 4\d\d /)
   })
 }
+
+test('a client whose bytes have come while the process was busy has not stopped sending', async (t) => {
+  let serverSide: Socket | undefined
+  const middleware: Middleware = (request, _response, next) => {
+    serverSide = request.socket
+    next()
+  }
+  const { url } = await api(t, [Notes], { middleware: [middleware] })
+  const { send, received, closed } = connection(t, url)
+  const head = 'POST /nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 3000\r\n\r\n'
+  send(head)
+  await received(/^HTTP\/1\.1 404 [^]*}$/)
+  send('x'.repeat(1000))
+  const end = performance.now() + 2 * QUIET
+  while (performance.now() < end);
+  await new Promise((resolve) => setTimeout(resolve, QUIET / 10))
+  send('x'.repeat(2000))
+  assert.match(await closed, /^HTTP\/1\.1 404 [^]*}$/)
+  assert.equal(serverSide?.bytesRead, head.length + 3000)
+})

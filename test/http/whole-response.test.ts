@@ -19,6 +19,7 @@ import {
 } from 'sequitur'
 import { api } from '../support/api.js'
 import { connection } from '../support/connection.js'
+import { until } from '../support/waiting.js'
 
 /*
  * Responses that nobody else sees are written in one call, others header by header. With middleware they are written in the second way: both
@@ -172,6 +173,6 @@ for (const event of ['finish', 'close'])
       return Reflect.apply(emit, this, [name, ...values]) as boolean
     }
     await answerOf(t, url, last)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(`the response has emitted '${event}'`, () => seen.length > 0)
     assert.deepEqual(seen, ['application/json; charset=utf-8'])
   })

@@ -26,7 +26,7 @@ import {
 } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
 import { endedRequests, observed } from '../support/observed.js'
-import { gate } from '../support/waiting.js'
+import { gate, until } from '../support/waiting.js'
 
 let reading = gate()
 let written = gate()
@@ -265,6 +265,8 @@ test('the turn to write to an SQLite file is published with the length of its qu
   await reading.opened
   const others = [post(app, '/first'), post(app, '/first')]
   assert.equal((await app.fetch('/heros')).status, 200) // readers do not wait
+  const writer = () => turns[0]?.database.pools().find(({ name }) => name === 'writer')
+  await until('both others wait', () => writer()?.waiting === 2)
   written.open()
   await Promise.all([first, ...others])
   assert.deepEqual(

@@ -222,8 +222,15 @@ test('a plan that does not come in time is given up, and its connection closed',
   locking = gate()
   const app = await explaining(t, postgres)
   database = app.database
-  // Of which one is left while the other has the lock.
-  const open = () => database.sequelize.query('SELECT pg_sleep(0.1)')
+  // Three connections, of which one is left while another has the lock. Each is kept until all are open.
+  let opened = 0
+  const all = gate()
+  const open = () =>
+    withSession(database, async ({ sequelize }) => {
+      await sequelize.query('SELECT 1')
+      if (++opened === 3) all.open()
+      await all.opened
+    })
   await Promise.all([open(), open(), open()])
   assert.equal((await app.fetch('/heros/locked')).status, 204)
   const { failure, plan } = await app.plan()

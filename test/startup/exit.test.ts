@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { databases, sqliteMemory } from '../support/databases.js'
-import { freePort } from '../support/postgres-server.js'
 import { run, temporaryFolder } from '../support/processes.js'
 
 /*
@@ -49,10 +48,7 @@ const failures: readonly Failure[] = [
   },
   {
     what: 'a database that is away',
-    environment: async () => ({
-      toolkit_url: `postgres://hero@127.0.0.1:${await freePort()}/heroes`,
-      toolkit_start_timeout: '0.01',
-    }),
+    environment: async () => ({ toolkit_url: 'postgres://hero@127.0.0.1:1/heroes', toolkit_start_timeout: '0.01' }),
     message:
       /^Cannot reach the database \(postgres hero@127\.0\.0\.1:\d+\/heroes\): connect ECONNREFUSED 127\.0\.0\.1:\d+$/,
   },

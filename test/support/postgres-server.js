@@ -1,6 +1,6 @@
 // Plain JavaScript: scripts/test.js runs it in a bare node, before any hook is there.
 import { spawn, spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -220,15 +220,28 @@ function letGo(/** @type {import('node:child_process').ChildProcess} */ child) {
   for (const stream of child.stdio) if (stream instanceof Socket) stream.unref()
 }
 
-/** @returns {Promise<number>} */
+/** Those below are well known, and those above are given to whatever connects, or listens on port 0: another program would have it first. */
+const FREE_PORTS = /** @type {const} */ ([20_000, 32_768])
+
+/**
+ * A port on which nothing listens.
+ *
+ * @returns {Promise<number>}
+ */
 export async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address !== null && typeof address === 'object') return address.port
-  throw new Error('a listening server has no port')
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const port = randomInt(...FREE_PORTS)
+    const server = createServer().listen(port, '127.0.0.1')
+    try {
+      await once(server, 'listening')
+    } catch {
+      continue // it is taken
+    }
+    server.close()
+    await once(server, 'close')
+    return port
+  }
+  throw new Error(`No port from ${FREE_PORTS.join(' to ')} is free.`)
 }
 
 const guarding = `

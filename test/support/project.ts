@@ -53,12 +53,12 @@ export async function project(t: TestContext, files: Record<string, string>): Pr
   return root
 }
 
-/** Runs a program until it ends. @throws when it runs for more than half a minute. */
+/** Runs a program until it ends. @throws when it runs for more than two minutes. */
 export function run(root: string, mode: Mode, ...program: string[]): Promise<Outcome> {
-  const options = { cwd: root, env: environment(mode), timeout: 30_000 }
+  const options = { cwd: root, env: environment(mode), timeout: 120_000 }
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [...mode.args, ...program], options, (error, stdout, stderr) => {
-      if (error?.killed) reject(new Error(`Still running after half a minute: ${error.cmd}\n${stdout}${stderr}`))
+      if (error?.killed) reject(new Error(`Still running after two minutes: ${error.cmd}\n${stdout}${stderr}`))
       else resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr })
     })
   })

@@ -7,7 +7,7 @@ export const MAX_IGNORED_BYTES = 16 * 2 ** 20
 const MAX_IGNORED_TIME = 5000
 
 /** Milliseconds without a byte of the body after which the client has probably stopped sending it. */
-const QUIET = 500
+export const QUIET = 500
 
 /** The largest body, in bytes, that is ignored for the sake of the next request on its connection. */
 const MAX_KEPT_OPEN_LENGTH = 64 * 1024
@@ -67,8 +67,10 @@ function closes(response: ServerResponse): boolean {
 /** Reads and ignores the rest of the request, then calls `done`: at its end, after `quiet` milliseconds without a byte, or at a limit. */
 function ignoreRest(request: IncomingMessage, quiet: number, done: () => void): void {
   let ignored = 0
+  let quietTurn: NodeJS.Immediate | undefined
   const count = (chunk: Buffer) => {
     ignored += chunk.length
+    clearImmediate(quietTurn)
     if (ignored <= MAX_IGNORED_BYTES) return void idle.refresh()
     request.off('data', count).pause()
     clearTimeout(late)
@@ -77,10 +79,12 @@ function ignoreRest(request: IncomingMessage, quiet: number, done: () => void): 
   const end = () => {
     clearTimeout(idle)
     clearTimeout(late)
+    clearImmediate(quietTurn)
     request.off('data', count).off('close', end).off('end', end)
     done()
   }
-  const idle = setTimeout(end, quiet)
+  // After a busy time of the process its timers are due before it reads what has come meanwhile.
+  const idle = setTimeout(() => (quietTurn = setImmediate(end)), quiet)
   let late = setTimeout(end, MAX_IGNORED_TIME)
   request.once('close', end).once('end', end).on('data', count)
 }

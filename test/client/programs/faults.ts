@@ -11,7 +11,7 @@ configure({
   serverUrl: cut,
   idempotencyKey: true,
   retry: {
-    retries: 30,
+    retries: 200, // a key that is in use is a 409 as long as its first request runs
     retryDelay: 5,
     retryStrategy: 'fixed',
     retryOn: async (attempt) => {
