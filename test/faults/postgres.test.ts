@@ -140,7 +140,7 @@ test('a statement that takes longer than its timeout answers 504 and keeps nothi
       await session.execute(sql`SELECT pg_sleep(60)`)
     }
   }
-  const app = await heroApp(t, Slow, { statementTimeout: 100 })
+  const app = await heroApp(t, Slow, { statementTimeout: 1_000 })
   assert.equal(await said(app.fetch('/', post)), '504: The database took too long.')
   assert.equal(await Hero.count(), 0)
   await assertWhole(app)
@@ -160,7 +160,7 @@ async function lockHeroes(t: TestContext, { database }: DatabaseApp, release: Ga
 
 test('a table that somebody else has locked answers 503 after the lock timeout, and works when it is free', async (t) => {
   const release = gate()
-  const app = await heroApp(t, Announcing, { lockTimeout: 100 })
+  const app = await heroApp(t, Announcing, { lockTimeout: 1_000 })
   await lockHeroes(t, app, release)
   assert.match(await said(app.fetch('/', post)), /^503, again in 1 s: Another request holds a lock/)
   release.open()
@@ -175,10 +175,10 @@ test('a transaction that the server ends for being idle answers 503 and keeps no
   class Dawdling {
     @Post() async create() {
       await Hero.create({ name: 'Robin' })
-      await new Promise((resolve) => setTimeout(resolve, 400))
+      await new Promise((resolve) => setTimeout(resolve, 3_000))
     }
   }
-  const app = await heroApp(t, Dawdling, { idleInTransactionTimeout: 100 })
+  const app = await heroApp(t, Dawdling, { idleInTransactionTimeout: 1_000 })
   assert.equal(await said(app.fetch('/', post)), '503, again in 1 s: The database is not available.')
   assert.equal(await Hero.count(), 0)
   await assertWhole(app)
@@ -195,7 +195,7 @@ test('requests that find the pool exhausted answer 503 with Retry-After, and the
       await finish.opened
     }
   }
-  const app = await heroApp(t, Holding, { poolSize: 2, poolTimeout: 200 })
+  const app = await heroApp(t, Holding, { poolSize: 2, poolTimeout: 1_500 })
   const held = [app.fetch('/', post), app.fetch('/', post)]
   await taken.opened
   const refused = await Promise.all(Array.from({ length: 5 }, () => app.fetch('/', post).then(said)))
