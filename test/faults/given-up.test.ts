@@ -36,7 +36,7 @@ async function sleeping(sequelize: Sequelize): Promise<number[]> {
 }
 
 // One connection: none is idle when the network falls silent. The handler sleeps long before its time is up.
-const given = { lifespan: { poolSize: 1 }, timeouts: { handler: 2_000 } }
+const given = { lifespan: { poolSize: 1, poolTimeout: 10_000 }, timeouts: { handler: 2_000 } }
 
 for (const kind of databases.filter(({ name }) => !name.startsWith('SQLite'))) {
   test(`${kind.name}: the server ends the statement of a handler whose time is up`, async (t) => {

@@ -3,11 +3,13 @@ import { test, type TestContext } from 'node:test'
 import { QueryTypes } from 'sequelize'
 import { Controller, Get, type LifespanOptions, Post, Session, sql } from 'sequitur'
 import { type DatabaseApp, databaseApp, postgres, skipIfShared } from '../support/databases.js'
-import { assertWhole, said } from '../support/faults.js'
+import { assertWhole, said, settled } from '../support/faults.js'
 import { type Gate, gate, until } from '../support/waiting.js'
 import { Hero, Team } from '../support/hero.js'
 
 const post = { method: 'POST' }
+/** Milliseconds that a request waits for a connection: that some are opened at once takes long on a busy machine. */
+const PATIENCE = 10_000
 
 @Controller('/whole')
 class Whole {
@@ -18,7 +20,9 @@ class Whole {
 }
 
 function heroApp(t: TestContext, controller: new () => object, lifespan: LifespanOptions = {}): Promise<DatabaseApp> {
-  return databaseApp(t, postgres, [Team, Hero], [controller, Whole], { lifespan: { echo: false, ...lifespan } })
+  return databaseApp(t, postgres, [Team, Hero], [controller, Whole], {
+    lifespan: { echo: false, poolTimeout: PATIENCE, ...lifespan },
+  })
 }
 
 /** Ends the server's side of the connections that do this, from a connection that is outside of every session. */
@@ -215,6 +219,7 @@ test(
   async (t) => {
     const app = await heroApp(t, Announcing)
     await assertWhole(app)
+    await settled(app)
     await killThose(app, `state = 'idle'`)
     await assertWhole(app)
   },
