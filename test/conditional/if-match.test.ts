@@ -83,7 +83,7 @@ async function itemOf(
 
 for (const kind of databases) {
   test(`${kind.name}: of the clients with the same ETag, exactly one changes the row`, async (t) => {
-    const { fetch } = await databaseApp(t, kind, [Hero], [HeroController])
+    const { fetch } = await databaseApp(t, kind, [Hero], [HeroController], { lifespan: { poolTimeout: 20_000 } })
     const created = await fetch('/heroes', { method: 'POST', json: { name: 'Robin', age: 0 } })
     const { data } = await itemOf(created)
     let etag = created.headers.get('etag') ?? ''

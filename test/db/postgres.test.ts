@@ -69,7 +69,7 @@ test('PostgreSQL: when all connections are taken the answer is 503 with Retry-Af
       return Hero.count()
     }
   }
-  const { fetch } = await databaseApp(t, postgres, models, [Holding], { lifespan: { poolSize: 1, poolTimeout: 200 } })
+  const { fetch } = await databaseApp(t, postgres, models, [Holding], { lifespan: { poolSize: 1, poolTimeout: 1_000 } })
   const holding = fetch('/', post)
   await allTaken
   const refused = await fetch('/')

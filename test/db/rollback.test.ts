@@ -234,7 +234,8 @@ async function open(
   kind: TestDatabase,
   options: Pick<AppOptions, 'timeouts'> = {},
 ): Promise<DatabaseApp> {
-  const api = await databaseApp(t, kind, [Hero, Team], [HeroController, PledgeController, SlowController], options)
+  const controllers = [HeroController, PledgeController, SlowController]
+  const api = await databaseApp(t, kind, [Hero, Team], controllers, { lifespan: { poolTimeout: 20_000 }, ...options })
   await api.database.sequelize.query(pledgeTable(!mysqls.includes(kind)))
   await Team.create({ name: 'Titans' })
   api.log.length = 0

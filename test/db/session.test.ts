@@ -272,7 +272,7 @@ for (const kind of databases) {
         await Hero.create({ name: `b${n}` })
       }
     }
-    const { fetch } = await databaseApp(t, kind, models, [Pairs], { lifespan: { echo: false } })
+    const { fetch } = await databaseApp(t, kind, models, [Pairs], { lifespan: { echo: false, poolTimeout: 30_000 } })
     const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => fetch(`/${n}`, post)))
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([204]))
     assert.equal(await Hero.count(), 400)

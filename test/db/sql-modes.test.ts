@@ -1,46 +1,19 @@
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
-import { createConnection } from 'mysql2/promise'
 import { Client } from 'pg'
 import { Sequelize } from 'sequelize-typescript'
 import { newLifespan, withSession } from 'sequitur'
 import { databaseApp, mysqls, postgres, type TestDatabase } from '../support/databases.js'
 import { assertFound, hostile, Note } from '../support/hostile-texts.js'
+import { inServerMode } from '../support/server-mode.js'
 
 /** Those whose signs the modes and encodings below change. */
 const quoting = hostile.filter((text) => /^(?:['"\\]{1,3}$|\\|')|[^\0-\x7f]/.test(text))
 
-/** Connects, in the form that mysql2 takes. */
-async function administer(url: string) {
-  const { hostname, port, username, password, pathname } = new URL(url)
-  return createConnection({
-    host: hostname,
-    port: Number(port || 3306),
-    user: username,
-    password: decodeURIComponent(password),
-    database: pathname.slice(1),
-  })
-}
-
-/** Does the work while new connections to the server begin in the mode; others use the same server. */
-async function inMode<T>(url: string, mode: string, work: () => Promise<T>): Promise<T> {
-  const admin = await administer(url)
-  const [[before]] = (await admin.query('SELECT @@GLOBAL.sql_mode AS mode')) as unknown as [[{ mode: string }]]
-  try {
-    await admin.query('SET GLOBAL sql_mode = ?', [mode])
-    return await work()
-  } finally {
-    await admin.query('SET GLOBAL sql_mode = ?', [before.mode])
-    await admin.end()
-  }
-}
-
 async function assertHostileTextsAreFound(t: TestContext, kind: TestDatabase, mode: string): Promise<void> {
-  const url = await kind.url()
+  const url = await inServerMode(t, await kind.url(), mode)
   const there = { name: kind.name, url: () => Promise.resolve(url) }
-  // One connection, which is opened at the start, while the mode is on.
-  const lifespan = { poolSize: 1, echo: false }
-  const { database } = await inMode(url, mode, () => databaseApp(t, there, [Note], [], { lifespan }))
+  const { database } = await databaseApp(t, there, [Note], [], { lifespan: { poolSize: 1, echo: false } })
   await withSession(database, () => Note.bulkCreate(quoting.map((text) => ({ text }))))
   await withSession(database, (session) => assertFound(quoting, session))
 }
@@ -51,10 +24,10 @@ for (const kind of mysqls) {
       assertHostileTextsAreFound(t, kind, mode))
 
   test(`${kind.name}: the server's other modes stay`, async (t) => {
-    const url = await kind.url()
     const mode = 'STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,NO_ZERO_DATE'
+    const url = await inServerMode(t, await kind.url(), mode)
     const there = { name: kind.name, url: () => Promise.resolve(url) }
-    const { database } = await inMode(url, mode, () => databaseApp(t, there, [], [], { lifespan: { poolSize: 1 } }))
+    const { database } = await databaseApp(t, there, [], [], { lifespan: { poolSize: 1 } })
     const [[row]] = (await database.sequelize.query('SELECT @@sql_mode AS mode')) as unknown as [[{ mode: string }]]
     const modes = row.mode.split(',').filter((name) => mode.includes(name))
     assert.deepEqual(modes.sort(), ['NO_ZERO_DATE', 'STRICT_ALL_TABLES'])

@@ -139,7 +139,7 @@ for (const kind of [sqliteFile, sqliteMemory]) {
 }
 
 test('a reader that did not get its turn to write gives its own connection back, and keeps nobody else from it', async (t) => {
-  const [written, finish] = [gate(), gate()]
+  const [written, finish, waits] = [gate(), gate(), gate()]
   @Controller('/')
   class Both {
     @Post() async write() {
@@ -148,17 +148,19 @@ test('a reader that did not get its turn to write gives its own connection back,
       await finish.opened
     }
     @Get('/visit') async visit() {
+      waits.open()
       await Hero.create({ name: 'visit' })
     }
     @Get() read() {
       return Hero.count()
     }
   }
-  const { fetch } = await databaseApp(t, sqliteFile, models, [Both], { lifespan: { poolSize: 1, poolTimeout: 300 } })
+  const { fetch } = await databaseApp(t, sqliteFile, models, [Both], { lifespan: { poolSize: 1, poolTimeout: 1_500 } })
   const writing = fetch('/', post)
   await written.opened
   const visiting = fetch('/visit')
-  const reading = new Promise((resolve) => setTimeout(resolve, 150)).then(() => fetch('/'))
+  await waits.opened
+  const reading = new Promise((resolve) => setTimeout(resolve, 750)).then(() => fetch('/'))
   assert.equal((await visiting).status, 503)
   assert.deepEqual([(await reading).status, (await fetch('/')).status], [200, 200])
   finish.open()

@@ -51,7 +51,9 @@ test('PostgreSQL: with row level security each request reads the rows of its ten
   await allowAccount(role, 'tenants')
   const asRole = Object.assign(new URL(url), { username: role, password: 'tenants' }).href
   const kind = { name: 'PostgreSQL', url: () => Promise.resolve(asRole) }
-  const { fetch } = await databaseApp(t, kind, [Note], [Notes, Others], { lifespan: { sync: false, poolSize: 2 } })
+  const { fetch } = await databaseApp(t, kind, [Note], [Notes, Others], {
+    lifespan: { sync: false, poolSize: 2, poolTimeout: 20_000 },
+  })
 
   const requests = Array.from({ length: 24 }, async (_, n) => {
     const tenant = n % 2 === 0 ? 'even' : 'odd'

@@ -37,7 +37,7 @@ async function open(t: TestContext, fastPath: boolean, controller = Entries) {
     upstream.write(breaks ? Buffer.from(text.replace('START TRANSACTION', 'START TRANSACTIOM'), 'latin1') : bytes)
   })
   const through = { ...postgres, url: () => Promise.resolve(network) }
-  const options = { lifespan: { fastPath, poolSize: 4 } }
+  const options = { lifespan: { fastPath, poolSize: 4, poolTimeout: 10_000 } }
   const app = await databaseApp(t, through, [Entry, IdempotencyRecord], [controller], options)
   const { sequelize } = (await openWithLog(t, url, {})).database
   return { ...app, sequelize, breakBegin: (does: boolean) => void (breaks = does) }

@@ -56,7 +56,9 @@ async function appOn(
   let isFaulty = false
   const fateOf = fate && ((sql: string) => (isFaulty ? fate(sql) : undefined))
   const url = await open(t, { ...rules, ...(fateOf && { fate: fateOf }) })
-  const app = await databaseApp(t, { name: 'a double', url: () => Promise.resolve(url) }, [model], controllers)
+  const kind = { name: 'a double', url: () => Promise.resolve(url) }
+  // Of many requests at once, those that wait for a connection are not refused, however busy the machine is.
+  const app = await databaseApp(t, kind, [model], controllers, { lifespan: { poolTimeout: 20_000 } })
   return { ...app, faulty: (now = true) => void (isFaulty = now) }
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import { setTimeout } from 'node:timers/promises'
 import { test, type TestContext } from 'node:test'
 import { Client } from 'pg'
-import { Controller, Get, Session, sql } from 'sequitur'
-import { sequelizeInternals } from '../../src/db/sequelize/internals.js'
+import { Controller, type Database, Get, Session, sql } from 'sequitur'
+import { sequelizeInternals, writePoolOf } from '../../src/db/sequelize/internals.js'
 import { databaseApp, postgres } from '../support/databases.js'
 import { fatal } from '../support/failing-messages.js'
 import { ownPostgres, said } from '../support/faults.js'
@@ -27,9 +28,13 @@ function holding({ opened }: Gate, held = () => {}) {
   return Holding
 }
 
-/** Takes all connections that the server has left. @returns a function that closes one of them. */
-async function fill(t: TestContext, url: string): Promise<() => Promise<void>> {
+/** How many connections the server of a test accepts. */
+const MOST = 6
+
+/** Takes all connections that the server has left beside those of the app. @returns a function that closes one of them. */
+async function fill(t: TestContext, url: string, { sequelize }: Database): Promise<() => Promise<void>> {
   const clients: Client[] = []
+  const pool = writePoolOf(sequelize)
   t.after(() => Promise.all(clients.map((client) => client.end())))
   for (;;) {
     const client = new Client(url)
@@ -38,16 +43,18 @@ async function fill(t: TestContext, url: string): Promise<() => Promise<void>> {
       () => undefined,
       (error: { readonly code?: string }) => error,
     )
-    if (refused) {
+    if (!refused) clients.push(client)
+    else {
       assert.equal(refused.code, '53300')
-      return async () => clients.pop()?.end()
+      const { using, available } = pool
+      if (clients.length + using + available === MOST) return async () => clients.pop()?.end()
+      await setTimeout(10) // one that the app has closed takes its place until the server has noticed
     }
-    clients.push(client)
   }
 }
 
 async function appOnSmallServer(t: TestContext, controller: ReturnType<typeof holding>, poolTimeout = 30_000) {
-  const { url } = await ownPostgres(t, { maxConnections: 6 })
+  const { url } = await ownPostgres(t, { maxConnections: MOST })
   const options = { health: true, lifespan: { poolSize: 5, poolTimeout } }
   const app = await databaseApp(t, { name: 'small', url: async () => url }, [], [controller], options)
   return { ...app, url }
@@ -57,19 +64,19 @@ async function appOnSmallServer(t: TestContext, controller: ReturnType<typeof ho
 async function appWithHeldConnection(t: TestContext) {
   const held = gate()
   let count = 0
-  const { fetch, url } = await appOnSmallServer(
+  const { fetch, url, database } = await appOnSmallServer(
     t,
     holding(held, () => count++),
   )
   const first = fetch('/held')
   await until('the connection is in use', () => count === 1)
-  return { held, first, fetch, url }
+  return { held, first, fetch, url, database }
 }
 
 test('an idle app is ready while others use all connections of the server', { skip }, async (t) => {
   const { fetch, database, url } = await appOnSmallServer(t, holding(gate()))
   await sequelizeInternals(database.sequelize).connectionManager.pool.destroyAllNow()
-  const free = await fill(t, url)
+  const free = await fill(t, url, database)
   for (let n = 0; n < 3; n++) assert.equal((await fetch('/readyz')).status, 200)
   assert.equal(await said(fetch('/served')), '503, again in 1 s: The database is not available.')
   await free()
@@ -77,8 +84,8 @@ test('an idle app is ready while others use all connections of the server', { sk
 })
 
 test('requests to a full server wait for the connections that the pool has', { skip }, async (t) => {
-  const { held, first, fetch, url } = await appWithHeldConnection(t)
-  await fill(t, url)
+  const { held, first, fetch, url, database } = await appWithHeldConnection(t)
+  await fill(t, url, database)
   const others = Array.from({ length: 20 }, () => fetch('/served'))
   for (let n = 0; n < 3; n++) assert.equal((await fetch('/readyz')).status, 200)
   held.open()
@@ -90,8 +97,8 @@ test('requests to a full server wait for the connections that the pool has', { s
 })
 
 test('requests to a full server get the connections that others close', { skip }, async (t) => {
-  const { held, first, fetch, url } = await appWithHeldConnection(t)
-  const free = await fill(t, url)
+  const { held, first, fetch, url, database } = await appWithHeldConnection(t)
+  const free = await fill(t, url, database)
   const second = fetch('/served')
   assert.equal((await fetch('/readyz')).status, 200)
   await free()
@@ -103,14 +110,14 @@ test('requests to a full server get the connections that others close', { skip }
 test('a request waits no longer than poolTimeout for a full server', { skip }, async (t) => {
   const held = gate()
   let count = 0
-  const { fetch, url } = await appOnSmallServer(
+  const { fetch, url, database } = await appOnSmallServer(
     t,
     holding(held, () => count++),
-    300,
+    1_000,
   )
   const first = fetch('/held')
   await until('the connection is in use', () => count === 1)
-  await fill(t, url)
+  await fill(t, url, database)
   assert.match(await said(fetch('/served')), /^503, again in 1 s: /)
   held.open()
   assert.equal((await first).status, 204)

@@ -29,14 +29,14 @@ async function sleeping(sequelize: Sequelize): Promise<number[]> {
   const sleep = `LIKE '%SLEEP(2%'`
   const text =
     sequelize.getDialect() === 'postgres'
-      ? `SELECT pid AS id FROM pg_stat_activity WHERE state = 'active' AND UPPER(query) ${sleep} AND pid <> pg_backend_pid()`
+      ? `SELECT pid AS id FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND UPPER(query) ${sleep} AND pid <> pg_backend_pid()`
       : `SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info ${sleep} AND id <> CONNECTION_ID()`
   const found = await sequelize.query<{ id: number }>(text, { type: QueryTypes.SELECT })
   return found.map(({ id }) => id)
 }
 
-// One connection: none is idle when the network falls silent.
-const given = { lifespan: { poolSize: 1 }, timeouts: { handler: 500 } }
+// One connection: none is idle when the network falls silent. The handler sleeps long before its time is up.
+const given = { lifespan: { poolSize: 1, poolTimeout: 10_000 }, timeouts: { handler: 2_000 } }
 
 for (const kind of databases.filter(({ name }) => !name.startsWith('SQLite'))) {
   test(`${kind.name}: the server ends the statement of a handler whose time is up`, async (t) => {

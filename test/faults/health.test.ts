@@ -116,8 +116,8 @@ for (const kind of servers) {
         [],
         [holding(held, () => count++)],
         {
-          health: { timeout: 250 },
-          lifespan: { poolSize: 1, poolTimeout: 300, statementTimeout: 500 },
+          health: { timeout: 1_000 },
+          lifespan: { poolSize: 1, poolTimeout: 1_500, statementTimeout: 2_000 },
           logger: false,
         },
       )

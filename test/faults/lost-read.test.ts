@@ -34,7 +34,7 @@ for (const kind of databases.filter(({ name }) => !name.startsWith('SQLite')))
         losses++
         if (loss === 'closed') client.destroy()
       })
-      const lifespan = { echo: false, statementTimeout: 300 }
+      const lifespan = { echo: false, statementTimeout: 1_000 }
       const app = await databaseApp(t, { ...kind, url: () => Promise.resolve(url) }, [Team, Hero], [Heroes], {
         lifespan,
       })

@@ -6,9 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { Controller, Get, Post, select, Session, sql, Transactional, withSession } from 'sequitur'
 import { sequelizeInternals } from '../../src/db/sequelize/internals.js'
 import { type DatabaseApp, databaseApp, databases, postgres } from '../support/databases.js'
-import { assertWhole, said } from '../support/faults.js'
+import { assertWhole, said, settled } from '../support/faults.js'
 import { serverAddress } from '../support/postgres.js'
-import { until } from '../support/waiting.js'
 import { watchedNetwork } from '../support/watched-network.js'
 import { Hero, Team } from '../support/hero.js'
 
@@ -45,22 +44,12 @@ interface ConnectionOptions {
 }
 
 interface Pool {
-  /** The connections that are open, or being opened. */
-  readonly size: number
-  readonly available: number
-  readonly using: number
   destroyAllNow(): Promise<void>
 }
 
 function poolOf({ database }: DatabaseApp): Pool {
   const { pool } = database.sequelize.connectionManager as unknown as { pool: Pool } // Sequelize's types lack it
   return pool
-}
-
-/** Waits until no connection is being opened: one that is killed then is not idle. */
-async function settled(app: DatabaseApp): Promise<void> {
-  const pool = poolOf(app)
-  await until('no connection is being opened', () => pool.size === pool.available + pool.using)
 }
 
 /** The socket of a connection of pg or mysql2. */

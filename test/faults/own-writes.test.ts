@@ -102,8 +102,8 @@ for (const kind of servers)
 
 test('a token expires', { skip }, async (t) => {
   const app = await openApp(t, postgres, { readYourWrites: 'header' })
-  const token = tokenOf(await app.fetch('/Robin', post))
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  const token = tokenOf(await app.fetch('/Robin', post))
   t.mock.timers.tick(29_000)
   assert.equal(await app.server(token), 'primary')
   t.mock.timers.tick(3_000)

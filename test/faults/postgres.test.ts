@@ -3,11 +3,13 @@ import { test, type TestContext } from 'node:test'
 import { QueryTypes } from 'sequelize'
 import { Controller, Get, type LifespanOptions, Post, Session, sql } from 'sequitur'
 import { type DatabaseApp, databaseApp, postgres, skipIfShared } from '../support/databases.js'
-import { assertWhole, said } from '../support/faults.js'
+import { assertWhole, said, settled } from '../support/faults.js'
 import { type Gate, gate, until } from '../support/waiting.js'
 import { Hero, Team } from '../support/hero.js'
 
 const post = { method: 'POST' }
+/** Milliseconds that a request waits for a connection: that some are opened at once takes long on a busy machine. */
+const PATIENCE = 10_000
 
 @Controller('/whole')
 class Whole {
@@ -18,7 +20,9 @@ class Whole {
 }
 
 function heroApp(t: TestContext, controller: new () => object, lifespan: LifespanOptions = {}): Promise<DatabaseApp> {
-  return databaseApp(t, postgres, [Team, Hero], [controller, Whole], { lifespan: { echo: false, ...lifespan } })
+  return databaseApp(t, postgres, [Team, Hero], [controller, Whole], {
+    lifespan: { echo: false, poolTimeout: PATIENCE, ...lifespan },
+  })
 }
 
 /** Ends the server's side of the connections that do this, from a connection that is outside of every session. */
@@ -140,7 +144,7 @@ test('a statement that takes longer than its timeout answers 504 and keeps nothi
       await session.execute(sql`SELECT pg_sleep(60)`)
     }
   }
-  const app = await heroApp(t, Slow, { statementTimeout: 100 })
+  const app = await heroApp(t, Slow, { statementTimeout: 1_000 })
   assert.equal(await said(app.fetch('/', post)), '504: The database took too long.')
   assert.equal(await Hero.count(), 0)
   await assertWhole(app)
@@ -160,7 +164,7 @@ async function lockHeroes(t: TestContext, { database }: DatabaseApp, release: Ga
 
 test('a table that somebody else has locked answers 503 after the lock timeout, and works when it is free', async (t) => {
   const release = gate()
-  const app = await heroApp(t, Announcing, { lockTimeout: 100 })
+  const app = await heroApp(t, Announcing, { lockTimeout: 1_000 })
   await lockHeroes(t, app, release)
   assert.match(await said(app.fetch('/', post)), /^503, again in 1 s: Another request holds a lock/)
   release.open()
@@ -175,10 +179,10 @@ test('a transaction that the server ends for being idle answers 503 and keeps no
   class Dawdling {
     @Post() async create() {
       await Hero.create({ name: 'Robin' })
-      await new Promise((resolve) => setTimeout(resolve, 400))
+      await new Promise((resolve) => setTimeout(resolve, 3_000))
     }
   }
-  const app = await heroApp(t, Dawdling, { idleInTransactionTimeout: 100 })
+  const app = await heroApp(t, Dawdling, { idleInTransactionTimeout: 1_000 })
   assert.equal(await said(app.fetch('/', post)), '503, again in 1 s: The database is not available.')
   assert.equal(await Hero.count(), 0)
   await assertWhole(app)
@@ -195,7 +199,7 @@ test('requests that find the pool exhausted answer 503 with Retry-After, and the
       await finish.opened
     }
   }
-  const app = await heroApp(t, Holding, { poolSize: 2, poolTimeout: 200 })
+  const app = await heroApp(t, Holding, { poolSize: 2, poolTimeout: 1_500 })
   const held = [app.fetch('/', post), app.fetch('/', post)]
   await taken.opened
   const refused = await Promise.all(Array.from({ length: 5 }, () => app.fetch('/', post).then(said)))
@@ -215,6 +219,7 @@ test(
   async (t) => {
     const app = await heroApp(t, Announcing)
     await assertWhole(app)
+    await settled(app)
     await killThose(app, `state = 'idle'`)
     await assertWhole(app)
   },

@@ -47,7 +47,8 @@ for (const kind of databases) {
         return hero.age
       }
     }
-    const app = await databaseApp(t, kind, models, [Incrementing, Whole], { lifespan: { echo: false } })
+    const lifespan = { echo: false, poolTimeout: 20_000 }
+    const app = await databaseApp(t, kind, models, [Incrementing, Whole], { lifespan })
     await Hero.create({ id: 1, name: 'Robin' })
     const answers = await Promise.all(Array.from({ length: 10 }, () => app.fetch('/inc', put)))
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]), app.log.join('\n'))

@@ -35,14 +35,14 @@ for (const kind of databases.filter(({ name }) => !name.startsWith('SQLite'))) {
   test(`${kind.name}: a network that falls silent holds no request, and the next one works`, async (t) => {
     Silenced.ran = 0
     network = await silentNetwork(t, await kind.url())
-    const lifespan = { statementTimeout: 300, poolSize: 1 }
+    const lifespan = { statementTimeout: 1_000, poolSize: 1, poolTimeout: 10_000 }
     const through = { ...kind, url: () => Promise.resolve(network.url) }
-    const app = await databaseApp(t, through, [Team, Hero], [Silenced], { lifespan, timeouts: { handler: 2_000 } })
+    const app = await databaseApp(t, through, [Team, Hero], [Silenced], { lifespan, timeouts: { handler: 5_000 } })
     assert.match(await said(app.fetch('/', { method: 'POST' })), /^503: It is not known whether this was saved/)
     assert.match(await said(app.fetch('/failing', { method: 'POST' })), /^500/)
     assert.match(await said(app.fetch('/reading')), /^503/)
     assert.equal(Silenced.ran, 0)
-    assert.match(app.log.join('\n'), /COMMIT was not answered within 300 ms/)
+    assert.match(app.log.join('\n'), /COMMIT was not answered within 1000 ms/)
     await assertWhole(app)
     assert.equal(await Hero.count(), 0)
   })

@@ -352,7 +352,7 @@ test('200 readers are served while one writes and 200 wait to write, and nobody 
       return Hero.count()
     }
   }
-  const app = await databaseApp(t, sqliteFile, models, [Queue], { lifespan: { echo: false } })
+  const app = await databaseApp(t, sqliteFile, models, [Queue], { lifespan: { echo: false, poolTimeout: 30_000 } })
   const holding = app.fetch('/hold', post)
   await written.opened
   const writing = Array.from({ length: 200 }, (_, n) => app.fetch(`/${n}`, post))

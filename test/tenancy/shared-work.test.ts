@@ -13,12 +13,15 @@ import { seed, Team, tenantApp, tenantDatabases } from './tenants.js'
 
 let run: Run
 let kept: Promise<Team[]> | undefined
-let [came, ran] = [gate(), gate()]
+/** The first request is there: the second one comes after it. The second one has come, and its query has run. */
+let [begun, came, ran] = [gate(), gate(), gate()]
 
 @Controller('/')
 class Teams {
   @Get('/first', Collection.of(Team)) async first() {
-    const data = await run(() => came.opened.then(() => Team.findAll()))
+    const answer = run(() => came.opened.then(() => Team.findAll()))
+    begun.open()
+    const data = await answer
     await ran.opened
     return { data: data as Team[] }
   }
@@ -30,8 +33,9 @@ class Teams {
   }
 
   @Post('/first', Item.of(Team)) async create() {
-    const data = await run(() => came.opened.then(() => Team.create({ name: 'first' } as never)))
-    return { data: data as Team }
+    const answer = run(() => came.opened.then(() => Team.create({ name: 'first' } as never)))
+    begun.open()
+    return { data: (await answer) as Team }
   }
 
   @Post('/second', Item.of(Team)) async createToo() {
@@ -60,11 +64,13 @@ class Teams {
 for (const kind of tenantDatabases)
   for (const fastPath of [true, false])
     test(`${kind.name}: a tenant does not get the rows of another one from shared work (fast path: ${fastPath})`, async (t) => {
-      ;[run, kept, came, ran] = [queue(), undefined, gate(), gate()]
+      ;[run, kept, begun, came, ran] = [queue(), undefined, gate(), gate(), gate()]
       const app = await tenantApp(t, kind, [Teams], { lifespan: { fastPath } })
       await seed(app.database)
       const get = (path: string, tenant: number) => app.fetch(path, { headers: { 'x-tenant': String(tenant) } })
-      const answers = await Promise.all([get('/first', 1), get('/second', 2)])
+      const first = get('/first', 1)
+      await begun.opened
+      const answers = await Promise.all([first, get('/second', 2)])
       assert.deepEqual(
         answers.map(({ status }) => status),
         [200, 500],
@@ -77,11 +83,13 @@ for (const kind of tenantDatabases)
 
 for (const kind of tenantDatabases)
   test(`${kind.name}: a row that shared work writes while the request of another tenant ends is not kept, and refused to its own`, async (t) => {
-    ;[run, came, ran] = [queue(), gate(), gate()]
+    ;[run, begun, came, ran] = [queue(), gate(), gate(), gate()]
     const app = await tenantApp(t, kind, [Teams])
     const post = (path: string, tenant: number) =>
       app.fetch(path, { method: 'POST', headers: { 'x-tenant': String(tenant) } })
-    const [first, later] = [post('/first', 1), post('/second', 2)]
+    const first = post('/first', 1)
+    await begun.opened
+    const later = post('/second', 2)
     assert.equal((await first).status, 500)
     ran.open()
     assert.equal((await later).status, 500)

@@ -52,8 +52,12 @@ class Dying {
     await Hero.create({ name: 'request' })
     await die()
   }
+  @Transactional(false)
+  @Post('/at-once')
+  async atOnce() {
+    await die()
+  }
   @Get('/export', Rows.of(Line)) export() {
-    void wait(500).then(die)
     const text = 'x'.repeat(1_000)
     return rows<Line>(sql`WITH RECURSIVE line (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM line WHERE id < 300)
       SELECT a.id, CAST(${text} AS char(1000)) AS text FROM line AS a CROSS JOIN line AS b`)
