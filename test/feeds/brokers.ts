@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect as connectTcp, createServer } from 'node:net'
+import { connect as connectTcp } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { freePort } from '../support/postgres-server.js'
 import { until } from '../support/waiting.js'
 
 /*
@@ -37,16 +38,6 @@ export interface Broker {
   /** Whether it drops what it has already. */
   readonly dropsRepeats: boolean
   open(t: TestContext): Promise<OpenBroker>
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }
 
 async function answers(port: number): Promise<boolean> {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { newLifespan, select, withSession } from 'sequitur'
 import { JobRecord } from 'sequitur/jobs'
 import { environment, flags, post, root, serve, temporaryFolder } from '../support/processes.js'
+import { freePort } from '../support/postgres-server.js'
 import { until } from '../support/waiting.js'
 import { bullmq, reasonToSkip } from './relay-engines.js'
 
@@ -64,11 +64,3 @@ test('the program of BullMQ welcomes an account', { skip: await reasonToSkip(bul
   child.kill('SIGTERM')
   assert.deepEqual(await once(child, 'exit'), [0, null])
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // of a TCP server
-  server.close()
-  return port
-}
