@@ -17,7 +17,7 @@ import {
 import { Attempt, Job, JobRecord, Jobs, jobsOf } from 'sequitur/jobs'
 import { databaseApp, databases, sqliteMemory, statements, type TestDatabase } from '../support/databases.js'
 import { observed } from '../support/observed.js'
-import { until } from '../support/waiting.js'
+import { gate, until } from '../support/waiting.js'
 import { Effect } from './ledger.js'
 
 class Entry {
@@ -40,13 +40,15 @@ class Ledger {
 }
 
 const seen: string[] = []
+/** What a job waits for before it writes. */
+let mayWrite = gate()
 
 class LedgerJobs {
   @Job({ name: 'ledger.enter', attempts: 3 })
   async enter(input: Entry, ledger: Ledger, attempt: Attempt, signal: AbortSignal, session: Session, jobs: Jobs) {
     seen.push(`${attempt.name} ${input.number} ${attempt.number}${attempt.isLast ? ' last' : ''}`)
     // On SQLite, who has written keeps all others from writing.
-    if (input.how === 'waits first' && attempt.number === 1) await wait(300)
+    if (input.how === 'waits first' && attempt.number === 1) await mayWrite.opened
     await ledger.enter(input.number)
     if (input.at) assert.ok(input.at instanceof Date)
     switch (input.how) {
@@ -294,11 +296,13 @@ for (const kind of databases) {
   )
 
   test(named('a job whose worker is gone is taken back, and a late one is rolled back'), async (t) => {
+    mayWrite = gate()
     const app = await ledgerApp(t, kind)
     await app.add({ number: 1, how: 'waits first' })
     await until('it runs', () => seen.length === 1)
     // As if its process were blocked for longer than its lease, and another one had claimed the job.
     await app.inSession(() => JobRecord.update({ run: 2, worker: 'another' }, { where: {} }))
+    mayWrite.open()
     await until('it was fenced', () => app.log.some((line) => /was rolled back: another worker has it/.test(line)))
     assert.deepEqual(await app.entered(), [])
     // Its worker has no lease, so that it is taken back.
