@@ -7,7 +7,7 @@ import { Rows, rows, type RowsOptions } from 'sequitur/exports'
 import { type DatabaseApp, databaseApp, databases, mysqls, postgres, type TestDatabase } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
 import { SlowClient } from '../support/slow-client.js'
-import { until } from '../support/waiting.js'
+import { gate, until } from '../support/waiting.js'
 
 class Line {
   @Field({ type: 'integer' }) number!: number
@@ -26,6 +26,10 @@ function lines(text: string) {
     values: [],
   } as const
 }
+
+/** What a handler that holds a connection waits for, once it has it. */
+let holds = gate()
+let released = gate()
 
 const PADDING = `'${'x'.repeat(1_000)}'`
 
@@ -49,7 +53,8 @@ function exporting(options: RowsOptions = {}) {
     }
     @Get('/hold') async hold(session: Session) {
       await session.execute(sql`SELECT 1`)
-      await wait(700)
+      holds.open()
+      await released.opened
     }
   }
   return Exports
@@ -83,11 +88,11 @@ for (const kind of databases) {
   })
 
   test(`an export is not cut by the time limits of handlers and transactions, on ${kind.name}`, async (t) => {
-    const lifespan = kind.name.startsWith('SQLite') ? {} : { statementTimeout: 900, idleInTransactionTimeout: 1_000 }
-    const app = await start(t, kind, { lifespan, timeouts: { handler: 500 } })
+    const lifespan = kind.name.startsWith('SQLite') ? {} : { statementTimeout: 2_500, idleInTransactionTimeout: 2_500 }
+    const app = await start(t, kind, { lifespan, timeouts: { handler: 2_000 } })
     const client = new SlowClient(t, app.url, '/all')
     await client.head()
-    await wait(2_500)
+    await wait(3_500)
     client.readOn()
     await until('all is sent', () => client.isClosed, 20, 60_000)
     assert.ok(client.isWhole)
@@ -127,9 +132,12 @@ for (const kind of databases) {
 for (const kind of [...databases.filter((one) => one === postgres), ...(databases.includes(postgres) ? mysqls : [])]) {
   test(`while the pool is exhausted, an export is a 503, on ${kind.name}`, async (t) => {
     const app = await start(t, kind, { lifespan: { poolSize: 1, poolTimeout: 150 } })
+    holds = gate()
+    released = gate()
     const holding = app.fetch('/hold')
-    await wait(100)
+    await holds.opened
     const refused = await app.fetch('/short')
+    released.open()
     assert.equal(refused.status, 503)
     assert.equal((await holding).status, 204)
     assert.equal((await app.fetch('/short')).status, 200)
@@ -146,7 +154,7 @@ for (const kind of [...databases.filter((one) => one === postgres), ...(database
       }
     }
     const app = await databaseApp(t, kind, [Team, Hero], [Slow, exporting()], {
-      lifespan: { echo: false, statementTimeout: 300, poolSize: 1 },
+      lifespan: { echo: false, statementTimeout: 1_500, poolSize: 1 },
     })
     assert.equal((await app.fetch('/slow')).status, 504)
     await assertUsable(app)

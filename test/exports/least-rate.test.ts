@@ -91,7 +91,7 @@ async function start(t: TestContext, kind: (typeof databases)[number], options: 
     /** A row takes as long as 100 of the first batch. */
     @Get('/late', Rows.of(Line, options)) late() {
       return rows(
-        sql<Line>`SELECT n AS number, CASE WHEN n > 100 THEN pg_sleep(0.4)::text ELSE '' END AS text FROM generate_series(1, 102) n`,
+        sql<Line>`SELECT n AS number, CASE WHEN n > 100 THEN pg_sleep(1.5)::text ELSE '' END AS text FROM generate_series(1, 102) n`,
       )
     }
     @Get('/first', Rows.of(Line, options)) first() {
@@ -146,13 +146,13 @@ test('a client that stalls is reset and logged, also without a least rate', asyn
 })
 
 test('a database that takes longer than the client may is not the fault of the client', async (t) => {
-  const app = await start(t, postgres, { clientTimeout: 200, leastRate: 1_000_000, timeout: 60_000 })
+  const app = await start(t, postgres, { clientTimeout: 1_000, leastRate: 1_000_000, timeout: 60_000 })
   const response = await app.fetch('/late')
   assert.equal((await response.text()).trimEnd().split('\n').length, 102)
 })
 
 test('the time of a whole export begins with its head: a first row that comes late ends neither the export nor the process', async (t) => {
-  const app = await start(t, postgres, { timeout: 200 })
+  const app = await start(t, postgres, { timeout: 800 })
   const response = await app.fetch('/first')
   assert.deepEqual([response.status, await response.text()], [200, '{"number":1,"text":""}\n'])
 })

@@ -33,8 +33,14 @@ interface Seen {
   readonly state: number
 }
 
-/** Forwards a stream, but the browser comes back at once, and it is cut after some bytes. */
-function forwardPart(url: string, request: IncomingMessage, response: ServerResponse, most: number): void {
+/** Forwards a stream, but the browser comes back at once, and it is cut after some bytes. @param receive is given what has arrived of the app. */
+function forwardPart(
+  url: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  most: number,
+  receive: (text: string) => void,
+): void {
   const { 'last-event-id': id, accept } = request.headers
   const upstream = get(
     url + String(request.url),
@@ -44,6 +50,7 @@ function forwardPart(url: string, request: IncomingMessage, response: ServerResp
       let left = most
       answer.on('error', () => {}) // of the cut
       answer.on('data', (chunk: Buffer) => {
+        receive(String(chunk))
         const part = Buffer.from(String(chunk).replace(/retry: \d+/, 'retry: 1')).subarray(0, left)
         left -= part.length
         response.write(part, () => {
@@ -69,15 +76,17 @@ for (const kind of [sqliteFile, postgres])
     async (t) => {
       const app = await databaseApp(t, kind, feedModels, [NumberedController], { lifespan: { echo: false } })
       const cut = { connections: 0 }
+      let sent = ''
       const url = await plainServer(t, (request, response) => {
-        if (request.url?.startsWith('/events')) forwardPart(app.url, request, response, bytesOf(cut.connections++))
+        if (request.url?.startsWith('/events'))
+          forwardPart(app.url, request, response, bytesOf(cut.connections++), (text) => (sent += text))
         else response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE)
       })
       const page = await openPage(t)
       await page.goto(url)
       const look = () => page.evaluate('({ seen, others, errors, state: source.readyState })') as Promise<Seen> // as PAGE declares them
-      await until('the browser follows', () => cut.connections > 0)
-      await wait(200) // until it has the first id, which it does not show
+      // The first id, which the browser does not show: what is published from now on is behind it.
+      await until('the browser follows', () => /^id: .*\n/m.test(sent))
       let number = 0
       const publish = () =>
         withSession(app.database, async (session) => {

@@ -33,6 +33,7 @@ async function withOldEvents(t: TestContext, kind: TestDatabase) {
   const first = await open()
   for (const count of [250, 200]) await publish(first, count, 'a')
   await publish(first, 5, 'b')
+  await cleaningOf(first) // which would delete some of them, once they are old
   await withSession(first.database, (session) =>
     session.execute(sql`UPDATE feed_event SET created = created - ${8 * DAY}`),
   )

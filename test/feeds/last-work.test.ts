@@ -141,10 +141,12 @@ for (const kind of withLocks) {
   test(`${kind.name}: the session is closed while the topic is waited for`, async (t) => {
     late.length = 0
     mayBeLate = gate()
-    const { url, post, count } = await start(t, kind)
+    const { app, url, post, count } = await start(t, kind)
     const release = await holdTopic(t, url)
+    app.log.length = 0
     const publishing = post('/late', 1)
-    await wait(100) // the handler has returned
+    // The statement that waits for the topic: the handler has returned.
+    await until('the topic is waited for', () => app.log.some((line) => /pg_advisory_xact_lock|feed_topic/.test(line)))
     mayBeLate.open()
     await until('it was refused', () => late.length === 1)
     await release()
@@ -159,7 +161,7 @@ for (const kind of withLocks.filter(
   ({ name }) => name !== 'PostgreSQL' || process.env['toolkit_fast_path'] === 'false',
 ))
   test(`${kind.name}: a handler that takes too long while it waits for a topic is rolled back`, async (t) => {
-    const { url, post, count } = await start(t, kind, { handler: 400 })
+    const { url, post, count } = await start(t, kind, { handler: 1_500 })
     const release = await holdTopic(t, url)
     const { status } = await post('', 1)
     await release()

@@ -12,7 +12,7 @@ import { Hero, Team } from '../support/hero.js'
 import { mariadbOptions } from '../support/mariadb.js'
 import { environment, flags, root, serveIn } from '../support/processes.js'
 import { until } from '../support/waiting.js'
-import { openEvents } from './open-events.js'
+import { heard, openEvents } from './open-events.js'
 
 @Controller()
 class Lists {
@@ -32,7 +32,7 @@ async function appOf(t: TestContext, kind: TestDatabase) {
   const database = newLifespan(url, { sync: true })
   const app = await testApp({ controllers: [Lists], models: [Team, Hero], lifespan: database })
   t.after(app.close)
-  return { ...app, address: url }
+  return { ...app, database, address: url }
 }
 
 /** Executes a statement as another program does, which then ends: on PostgreSQL its last report is of that moment. */
@@ -56,7 +56,8 @@ async function otherProcess(address: string) {
 
 for (const kind of databases.filter((one) => one !== sqliteMemory)) {
   test(`what another program writes makes a list stale, and no other one (${kind.name})`, async (t) => {
-    const { url, address } = await appOf(t, kind)
+    const { url, address, database } = await appOf(t, kind)
+    await heard(t, database)
     const teams = await openEvents(t, `${url}/teams`)
     const heros = await openEvents(t, `${url}/heros`)
     await Promise.all([teams.count(1), heros.count(1)])
@@ -124,7 +125,8 @@ test('a commit is a notice with the tables that it has written (PostgreSQL)', as
 })
 
 test('a notice of another process makes the lists stale that it names (PostgreSQL)', async (t) => {
-  const { url, address } = await appOf(t, postgres)
+  const { url, address, database } = await appOf(t, postgres)
+  await heard(t, database)
   const teams = await openEvents(t, `${url}/teams`)
   const heros = await openEvents(t, `${url}/heros`)
   await Promise.all([teams.count(1), heros.count(1)])

@@ -5,7 +5,7 @@ import { Controller, Get, Page, Paginate, Post, select, withSession } from 'sequ
 import 'sequitur/feeds'
 import { unscoped, withTenant } from 'sequitur/tenancy'
 import { as, City, Hero, Team, tenantApp, tenantDatabases, unscopedDatabases } from '../tenancy/tenants.js'
-import { openEvents } from './open-events.js'
+import { heard, openEvents } from './open-events.js'
 
 @Controller()
 class Lists {
@@ -33,6 +33,7 @@ const pause = () => wait(1_100)
 for (const kind of tenantDatabases)
   test(`a client is told of the rows of its tenant, and of those of all (${kind.name})`, async (t) => {
     const app = await tenantApp(t, kind, [Lists])
+    await heard(t, app.database)
     const clients = await Promise.all(
       [1, 2].map((tenant) => openEvents(t, `${app.url}/teams`, { 'x-tenant': String(tenant) })),
     )

@@ -1,5 +1,8 @@
 import { get, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { TestContext } from 'node:test'
+import type { Database } from 'sequitur'
+import { onNotices } from '../../src/db/own-tables/notices.js'
+import { NoticeChannel } from '../../src/db/own-tables/notify.js'
 import { until } from '../support/waiting.js'
 
 /*
@@ -75,4 +78,15 @@ function eventOf(block: string): readonly SentEvent[] {
   return data === undefined
     ? []
     : [{ event: fields.get('event') ?? 'message', id: fields.get('id'), data, at: performance.now() }]
+}
+
+/**
+ * Resolves when the app hears of what other processes commit, which is later than its first client on a busy PostgreSQL server: clients are told once more then,
+ * as anything may have changed before.
+ */
+export async function heard(t: Pick<TestContext, 'after'>, { sequelize }: Pick<Database, 'sequelize'>): Promise<void> {
+  if (sequelize.getDialect() !== 'postgres') return
+  const notices = onNotices(sequelize, new NoticeChannel('sequitur_live'), { onNotice() {} })
+  t.after(() => notices.close())
+  await until('the app hears of notices', () => notices.isOpen())
 }

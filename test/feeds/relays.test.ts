@@ -121,7 +121,8 @@ for (const kind of databases) {
 async function isHeld(app: DatabaseApp): Promise<boolean> {
   const isPostgres = app.database.sequelize.getDialect() === 'postgres'
   const waiting = isPostgres
-    ? sql`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`
+    ? sql`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
     : sql`SELECT 1 FROM information_schema.processlist WHERE state = 'User lock' AND db = DATABASE()`
   return (await withSession(app.database, (session) => session.execute(waiting))).length > 0
 }

@@ -66,6 +66,9 @@ for (const kind of databases) {
   const named = (name: string) => `${kind.name}: ${name}`
 
   test(named('jobs that wait for a slot for long are given back, with all of their attempts'), async (t) => {
+    // The clock of the worker is slow: its jobs are quick on a busy machine, too, and those that wait can be seen.
+    const { now } = performance
+    t.mock.method(performance, 'now', () => now.call(performance) / 4)
     const app = await aheadApp(t, kind, [AheadJobs])
     await app.addAll()
     await until('the slow ones run, and others wait', async () => {

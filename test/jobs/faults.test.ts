@@ -139,7 +139,7 @@ for (const kind of databases) {
     // The database is needed after the end.
     await app.database.during(async () => {
       closing = app.close()
-      await wait(1_000)
+      await until('it is given back', async () => (await app.jobs())[0]?.state === 'ready')
       const [job] = await app.jobs()
       assert.deepEqual([job?.state, job?.attempt, seen], ['ready', 0, []])
     })
@@ -328,14 +328,14 @@ for (const kind of databases) {
 test('PostgreSQL: a lease is renewed while jobs hold all connections of the pool', async (t) => {
   const url = await postgres.url()
   const kind = { ...postgres, url: () => Promise.resolve(url) }
-  const app = await faultyApp(t, kind, { lease: 1_200, lifespan: { poolSize: 2 } })
+  const app = await faultyApp(t, kind, { lease: 3_000, lifespan: { poolSize: 2 } })
   await app.add('serializable', 1)
   await app.add('serializable', 2)
   await until('both run', () => seen.length === 2)
   const other = new Client(url)
   await other.connect()
   t.after(() => other.end())
-  for (let n = 0; n < 10; n++) {
+  for (let n = 0; n < 12; n++) {
     await wait(300)
     const { rows } = await other.query(
       'SELECT valid_until > extract(epoch FROM now()) * 1000 AS is_valid FROM job_worker',

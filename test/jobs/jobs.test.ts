@@ -17,7 +17,7 @@ import {
 import { Attempt, Job, JobRecord, Jobs, jobsOf } from 'sequitur/jobs'
 import { databaseApp, databases, sqliteMemory, statements, type TestDatabase } from '../support/databases.js'
 import { observed } from '../support/observed.js'
-import { until } from '../support/waiting.js'
+import { gate, until } from '../support/waiting.js'
 import { Effect } from './ledger.js'
 
 class Entry {
@@ -40,13 +40,15 @@ class Ledger {
 }
 
 const seen: string[] = []
+/** What a job waits for before it writes. */
+let mayWrite = gate()
 
 class LedgerJobs {
   @Job({ name: 'ledger.enter', attempts: 3 })
   async enter(input: Entry, ledger: Ledger, attempt: Attempt, signal: AbortSignal, session: Session, jobs: Jobs) {
     seen.push(`${attempt.name} ${input.number} ${attempt.number}${attempt.isLast ? ' last' : ''}`)
     // On SQLite, who has written keeps all others from writing.
-    if (input.how === 'waits first' && attempt.number === 1) await wait(300)
+    if (input.how === 'waits first' && attempt.number === 1) await mayWrite.opened
     await ledger.enter(input.number)
     if (input.at) assert.ok(input.at instanceof Date)
     switch (input.how) {
@@ -81,7 +83,7 @@ class LedgerJobs {
     return undefined
   }
 
-  @Job({ name: 'ledger.slow', queue: 'slow', timeout: 300, attempts: 1 })
+  @Job({ name: 'ledger.slow', queue: 'slow', timeout: 1_500, attempts: 1 })
   async slow(input: Entry, signal: AbortSignal) {
     await Effect.create({ number: input.number })
     await wait(10_000, undefined, { signal }).catch(() => seen.push('aborted'))
@@ -133,6 +135,8 @@ const NO_WORK: Record<string, number> = {}
 async function ledgerApp(t: TestContext, kind: TestDatabase, work = WORK) {
   seen.length = 0
   const url = await kind.url()
+  const { random } = Math
+  t.mock.method(Math, 'random', () => 0.5 + random() / 10) // else a job that has failed might run again at once
   return openLedger(t, { name: kind.name, url: () => Promise.resolve(url) }, work)
 }
 
@@ -292,11 +296,13 @@ for (const kind of databases) {
   )
 
   test(named('a job whose worker is gone is taken back, and a late one is rolled back'), async (t) => {
+    mayWrite = gate()
     const app = await ledgerApp(t, kind)
     await app.add({ number: 1, how: 'waits first' })
     await until('it runs', () => seen.length === 1)
     // As if its process were blocked for longer than its lease, and another one had claimed the job.
     await app.inSession(() => JobRecord.update({ run: 2, worker: 'another' }, { where: {} }))
+    mayWrite.open()
     await until('it was fenced', () => app.log.some((line) => /was rolled back: another worker has it/.test(line)))
     assert.deepEqual(await app.entered(), [])
     // Its worker has no lease, so that it is taken back.

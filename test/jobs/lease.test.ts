@@ -60,7 +60,7 @@ async function heldApp(t: TestContext, kind: TestDatabase, lease: number) {
 
 for (const kind of databases) {
   test(`${kind.name}: a job that runs for longer than a lease is not taken over, as its worker renews it`, async (t) => {
-    const app = await heldApp(t, kind, 1_500)
+    const app = await heldApp(t, kind, 3_000)
     const leases = () => app.inSession((session) => session.all(select(JobWorker)))
     await app.begin('plain')
     const [first] = await leases()

@@ -207,7 +207,11 @@ test('the log has an entry for each run of a job', async (t) => {
 })
 
 test('a slow job is a warning, with its slowest statements, as a line of text too', async (t) => {
-  const app = await observedApp(t, sqliteFile, { log: { slow: 50, format: 'text' } })
+  const { now } = performance
+  let passed = 0
+  t.mock.method(performance, 'now', () => now.call(performance) + passed)
+  later.pass = () => void (passed += 20_000)
+  const app = await observedApp(t, sqliteFile, { log: { slow: 10_000, format: 'text' } })
   await app.add('enter', { number: 1 })
   await app.runs(1)
   await app.add('slow', { number: 1 }, { traceparent: TRACEPARENT })

@@ -249,25 +249,29 @@ for (const kind of mysqls) {
     for (let number = 0; number < 20; number++) define(`table_${number}`, { name: DataTypes.STRING(5) })
     const admin = await connectToMariadb(sequelize.getDatabaseName())
     t.after(() => admin.end())
-    const killed: Promise<unknown>[] = []
+    let isAmid = false
+    let killed = 0
     // Read for each statement.
     const settings = sequelize as unknown as { readonly options: { logging: unknown } }
-    settings.options.logging = (line: string) => {
-      if (line.includes('`table_3`') && killed.length === 0) killed.push(killScratch(admin))
-    }
+    settings.options.logging = (line: string) => (isAmid ||= line.includes('`table_3`'))
+    sequelize.addHook('beforeQuery', async () => {
+      if (isAmid && killed === 0) killed = await killScratch(admin)
+    })
     await assert.rejects(modelCatalog(sequelize, Object.values(sequelize.models)))
-    await Promise.all(killed)
-    assert.equal(killed.length, 1)
+    assert.equal(killed, 1)
     const [left] = await admin.query(`SHOW DATABASES LIKE '${sequelize.getDatabaseName()}%scratch%'`)
     assert.deepEqual(left, [])
   })
 }
 
-async function killScratch(admin: Connection): Promise<void> {
+/** Returns how many connections it has ended. */
+async function killScratch(admin: Connection): Promise<number> {
   const [rows] = await admin.query(
     `SELECT ID AS id FROM information_schema.PROCESSLIST WHERE DB LIKE CONCAT(DATABASE(), '\\_scratch%')`,
   )
-  for (const { id } of rows as { readonly id: number }[]) await admin.query(`KILL ${id}`)
+  const found = rows as { readonly id: number }[]
+  for (const { id } of found) await admin.query(`KILL ${id}`)
+  return found.length
 }
 
 // On a server with databases of other tests, those of this one. PostgreSQL lists the schemas of its own database.

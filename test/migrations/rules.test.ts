@@ -1,5 +1,6 @@
 // The same on both query paths: plans are made from catalogs, and steps are SQL as it is written; migrate.test.ts runs on both.
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { col, DataTypes, fn, literal, type ModelAttributes } from 'sequelize'
 import { Renamed } from 'sequitur/migrations'
@@ -934,7 +935,7 @@ test('PostgreSQL: CHECKs and indexes that the new types fit stay, also those of 
 test('PostgreSQL: new types that the role cannot try are planned', async (t) => {
   const database = await led(t, postgres ?? assert.fail('There is no PostgreSQL.'))
   const states = (...values: readonly string[]) => hero(() => ({ state: DataTypes.ENUM(...values) }))
-  const role = `no_types_${process.pid}`
+  const role = `no_types_${randomBytes(4).toString('hex')}`
   const limited = new Led(
     'postgres',
     Object.assign(new URL(database.url), { username: role, password: 'x' }).href,

@@ -83,7 +83,8 @@ function collect(child: ChildProcess): () => string {
 function address(child: ChildProcess, output: () => string, prints: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     const look = () => {
-      const url = prints.exec(output())?.[1]
+      // Of whole lines: the last one may be in two parts.
+      const url = prints.exec(output().slice(0, output().lastIndexOf('\n') + 1))?.[1]
       if (url !== undefined) resolve(url)
     }
     child.stdout?.on('data', look)
