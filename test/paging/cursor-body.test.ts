@@ -66,6 +66,19 @@ test('a cursor is read as it was written', () => {
   )
 })
 
+test('only the values of a long cursor are compressed', () => {
+  for (const [length, isCompressed] of [
+    [20, false],
+    [500, true],
+  ] as const) {
+    const written = { place: [null, 'a'.repeat(length), '7'], shared: 0 }
+    const cursor = writeCursor(written, binding) ?? ''
+    const [version = 0] = Buffer.from(cursor, 'base64url')
+    assert.deepEqual([(version & 0x80) !== 0, cursor.length < 100], [isCompressed, true])
+    assert.deepEqual(readCursor(cursor, binding, lengths), written)
+  }
+})
+
 test('any signed bytes are read as a whole cursor within its bounds, or not at all', () => {
   fc.assert(
     fc.property(anyBody, (body) => {

@@ -129,6 +129,8 @@ const INCLUSIVE = 0x20
 const FLAGS = COMPRESSED | WITH_PROOF | INCLUSIVE
 /** Before compression. Bounds the time to compress and to read. */
 const MAX_BYTES = 4096
+/** Up to so many bytes are not compressed: that would take longer than the rest of the cursor, and save a few characters at most. */
+const SHORT = 128
 const LENGTH_BYTES = 2
 
 /*
@@ -141,7 +143,7 @@ function writeBody({ place, shared, proof, inclusive }: CursorPosition): Buffer 
   const values = proof === undefined ? place : [proof, ...place]
   if (sizeOf(values) > MAX_BYTES) return undefined
   const plain = Buffer.concat([Buffer.of(shared), ...values.map(writeValue)])
-  const small = deflateRawSync(plain, { level: 9 })
+  const small = plain.length > SHORT ? deflateRawSync(plain, { level: 9 }) : plain
   const version = VERSION | (proof === undefined ? 0 : WITH_PROOF) | (inclusive ? INCLUSIVE : 0)
   return small.length < plain.length
     ? Buffer.concat([Buffer.of(version | COMPRESSED), small])
