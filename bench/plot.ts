@@ -11,7 +11,7 @@ const LEFT = 60
 const RIGHT = 190
 const TOP = 44
 const BOTTOM = 48
-const COLOURS = ['#2563eb', '#059669', '#d97706']
+const COLOURS = ['#2563eb', '#059669', '#d97706', '#9333ea']
 
 /** A plot as SVG: each x in a column of its own, y in powers of ten. Two series of one name before the comma share a colour. */
 export function plot(title: string, x: string, y: string, series: readonly Series[]): string {

@@ -29,7 +29,7 @@ export interface Cost {
 
 /** Milliseconds after which a measurement ends, whatever was used. */
 const MOST = 60_000
-const LEAST_REQUESTS = 5
+const LEAST_REQUESTS = 100
 
 /** Sends requests until the server, or its database, has used some CPU, after the warm-up. */
 export async function costOf({

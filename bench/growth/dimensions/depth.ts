@@ -6,29 +6,32 @@ import { withServer } from '../server.js'
 const ROWS = 1_000_000
 const XS = [0, 100, 10_000, 100_000, ROWS - 100]
 const MOST = 50_000
+const PAGE = 10
 
 interface Answer {
   readonly meta: { readonly next_cursor: string }
 }
 
-/** The query of the page after so many rows. */
+/** The query of the page after so many rows: of the cursor of a page of the same length, as a client has it. */
 async function cursorAt(port: number, depth: number): Promise<string> {
   let query = ''
-  for (let left = depth; left > 0; left -= MOST) {
-    const response = await fetch(`http://127.0.0.1:${port}/cursor?limit=${Math.min(left, MOST)}${query}`)
+  for (let left = depth; left > 0;) {
+    const limit = left > PAGE ? Math.min(left - PAGE, MOST) : PAGE
+    const response = await fetch(`http://127.0.0.1:${port}/cursor?limit=${limit}${query}`)
     const { meta } = (await response.json()) as Answer // of CursorPage
     query = `&next_cursor=${meta.next_cursor}`
+    left -= limit
   }
   return query
 }
 
 export const depth: Dimension = {
   name: 'depth',
-  title: `Depth of a page of 10 of ${ROWS.toLocaleString('en')} rows`,
+  title: `Depth of a page of ${PAGE} of ${ROWS.toLocaleString('en')} rows`,
   x: 'rows before the page',
   xs: XS,
   explanation:
-    'By cursor a page costs the same at any depth. By offset the database reads every row before the page, ' +
+    'By cursor a page costs the same at any depth, with an index of the order and the key. By offset the database reads every row before the page, ' +
     'which is a straight line; the server does not notice.',
   async measure(context) {
     const lines = new Lines()
@@ -38,9 +41,9 @@ export const depth: Dimension = {
       for (const before of XS) {
         console.log(`${before} rows before the page`)
         const first = { isFirst: before === 0 }
-        const cursor = get(`/cursor?limit=10${await cursorAt(server.port, before)}`)
+        const cursor = get(`/cursor?limit=${PAGE}${await cursorAt(server.port, before)}`)
         lines.addCost('by cursor', await cost(context, 'by cursor', { server, request: () => cursor, ...first }))
-        const offset = get(`/uncounted?limit=10&offset=${before}`)
+        const offset = get(`/uncounted?limit=${PAGE}&offset=${before}`)
         lines.addCost('by offset', await cost(context, 'by offset', { server, request: () => offset, ...first }))
       }
     })

@@ -13,8 +13,9 @@ export const rows: Dimension = {
   x: 'rows of the page',
   xs: XS,
   explanation:
-    'Straight lines: a transaction and a request cost the same, and each row adds the same. A page by cursor ' +
-    'has one value more to encode, that of its last row.',
+    'Straight lines: a transaction and a request cost the same, and each row adds the same. A short page by cursor ' +
+    'costs the server more than one by offset, whose SQL is compiled once: Sequelize writes that of each page by cursor, ' +
+    'and the cursor is signed.',
   async measure(context) {
     const lines = new Lines()
     await forgetHeroes(context)

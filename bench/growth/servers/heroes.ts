@@ -2,7 +2,7 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { type CreationOptional } from 'sequelize'
-import { Column, DataType, Index, Table } from 'sequelize-typescript'
+import { Column, DataType, Table } from 'sequelize-typescript'
 import {
   Base,
   Controller,
@@ -25,10 +25,11 @@ import { parameters, patient, report } from './serve.js'
 const [url = '', poolSize = '10', processes = '1'] = parameters
 const MOST = 50_000
 
-@Table({ tableName: 'hero', timestamps: false })
+// The index of the order of the pages, with the key, which makes it an order of single rows.
+@Table({ tableName: 'hero', timestamps: false, indexes: [{ fields: ['age', 'id'] }] })
 class Hero extends Base<Hero> {
   @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>
-  @Index @Column({ type: DataType.INTEGER, allowNull: false }) declare age: number
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare age: number
   @Column({ type: DataType.STRING(40), allowNull: false }) declare name: string
 }
 class NewHero {

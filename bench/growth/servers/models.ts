@@ -8,6 +8,9 @@ const [url = '', count, sync] = parameters
 function controllerOf(number: number) {
   @Table({ modelName: `Thing${number}`, tableName: `thing_${number}`, timestamps: false })
   class Thing extends Base<Thing> {
+    static {
+      Object.defineProperty(this, 'name', { value: `Thing${number}`, configurable: true }) // of its schema in the OpenAPI document
+    }
     @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number
     @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 1 }) declare age: number
     @Column({ type: DataType.STRING(40), allowNull: false, defaultValue: 'a name' }) declare name: string
