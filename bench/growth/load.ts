@@ -27,8 +27,9 @@ export interface Cost {
   readonly wait: number
 }
 
-/** Milliseconds after which a measurement ends, whatever was used. */
+/** Milliseconds after which a measurement ends, whatever was used, if it had the least number of requests. */
 const MOST = 60_000
+/** So many requests of half a millisecond are several of the hundredths of a second that /proc counts. */
 const LEAST_REQUESTS = 100
 
 /** Sends requests until the server, or its database, has used some CPU, after the warm-up. */

@@ -14,9 +14,10 @@ export const transactions: Dimension = {
   x: 'requests at the same time',
   xs: XS,
   explanation:
-    'A request costs the less the more are under way, because the server reads and writes several at a time; from 64 on ' +
-    'it does not. Those that wait for a connection of the pool are a queue, which costs memory alone. A connection for ' +
-    'each request makes nothing cheaper or faster on two cores: a small pool is enough.',
+    'Up to 64 requests at the same time, each costs less, because the server reads and writes several at a time. With ' +
+    'hundreds it costs as much as with 16, and the database as much as before: those that wait for a connection of the ' +
+    'pool are a queue. A connection for each request, up to 128, makes nothing cheaper or faster on two cores: a small ' +
+    'pool is enough.',
   async measure(context) {
     const lines = new Lines()
     await forgetHeroes(context)

@@ -129,7 +129,7 @@ const INCLUSIVE = 0x20
 const FLAGS = COMPRESSED | WITH_PROOF | INCLUSIVE
 /** Before compression. Bounds the time to compress and to read. */
 const MAX_BYTES = 4096
-/** Up to so many bytes are not compressed: that would take longer than the rest of the cursor, and save a few characters at most. */
+/** Up to so many bytes are not compressed: that takes longer than to sign the cursor, and such a cursor is short enough, under 200 characters. */
 const SHORT = 128
 const LENGTH_BYTES = 2
 
