@@ -73,7 +73,8 @@ export async function proxyThatLoses(
 }
 
 /** The URL of a proxy. */
-async function listen(t: Ending, forwardClient: (client: Socket) => void): Promise<string> {
+/** A proxy on a free port. @returns its address, with the scheme of HTTP. */
+export async function listen(t: Ending, forwardClient: (client: Socket) => void): Promise<string> {
   const proxy = createServer(forwardClient)
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   t.after(() => proxy.close())
@@ -81,8 +82,9 @@ async function listen(t: Ending, forwardClient: (client: Socket) => void): Promi
 }
 
 /** A connection to the server that ends together with that of the client. */
-function connectTo(url: string, client: Socket): Socket {
-  const server = connect(Number(new URL(url).port), '127.0.0.1')
+export function connectTo(url: string, client: Socket): Socket {
+  const { port, hostname } = new URL(url)
+  const server = connect(Number(port), hostname)
   client.on('error', () => {}).on('close', () => server.destroy())
   return server.on('error', () => {}).on('close', () => client.destroy())
 }

@@ -1,6 +1,6 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import { connectTo, listen } from './cutting-proxy.js'
 
 /*
  * A MySQL or MariaDB server in another mode, for one test: SET GLOBAL would change it for all who use the server meanwhile.
@@ -20,27 +20,15 @@ const COM_QUERY = 0x03
  */
 export async function inServerMode(t: TestContext, url: string, mode: string): Promise<string> {
   const server = new URL(url)
-  const sockets = new Set<Socket>()
-  const proxy = createServer((client) => {
-    const upstream = connect(Number(server.port || 3306), server.hostname)
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(socket)
-      socket.on('error', () => {}) // its 'close' event follows
-      socket.on('close', () => other.destroy())
-    }
-    client.pipe(upstream)
-    setMode(client, upstream, mode)
-  })
-  await once(proxy.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
-    for (const socket of sockets) socket.destroy()
-    proxy.close()
-  })
-  const { port } = proxy.address() as AddressInfo // of TCP
-  return Object.assign(new URL(url), { hostname: '127.0.0.1', port: String(port) }).href
+  server.port ||= '3306'
+  const proxy = new URL(
+    await listen(t, (client) => {
+      const upstream = connectTo(server.href, client)
+      client.pipe(upstream)
+      setMode(client, upstream, mode)
+    }),
+  )
+  return Object.assign(new URL(url), { hostname: proxy.hostname, port: proxy.port }).href
 }
 
 /** Forwards what the server sends. Before the client is told that it is connected, the mode is set: the answer of that has the server's state in the mode. */
