@@ -14,6 +14,8 @@ export interface ColumnCodec {
   readonly nullsHigh: boolean
   /** Whether ORDER BY has NULLS FIRST and NULLS LAST. */
   readonly nullsClause: boolean
+  /** Whether an index finds the rows after a row value, `(a, b) > (1, 2)`. MySQL and MariaDB compare them with each row. */
+  readonly hasRowValues: boolean
   /** The SQL that rows are ordered and compared by. */
   comparable(column: string, kind: ColumnKind): string
   /** A SQL expression that converts the column's value to a string. */
@@ -30,6 +32,7 @@ const unchanged = (column: string): string => column
 const postgres: ColumnCodec = {
   nullsHigh: true,
   nullsClause: true,
+  hasRowValues: true,
   comparable: unchanged,
   encode: (column) => `${column}::text`,
   fromDriver: String,
@@ -40,6 +43,7 @@ const postgres: ColumnCodec = {
 const sqlite: ColumnCodec = {
   nullsHigh: false,
   nullsClause: true,
+  hasRowValues: true,
   comparable: unchanged,
   // A REAL is not encoded in SQL: SQLite would write 15 digits, while the driver returns the same eight bytes as a number.
   encode: (column) =>
@@ -70,6 +74,7 @@ const sqlite: ColumnCodec = {
 const mysql: ColumnCodec = {
   nullsHigh: false,
   nullsClause: false,
+  hasRowValues: false,
   comparable: (column, kind) => (kind === 'enum' ? `(${column} + 0)` : column),
   encode(column, kind) {
     switch (kind) {

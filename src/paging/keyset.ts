@@ -36,10 +36,11 @@ export interface Range {
  * // shared 1: the rest of a = 1, then what follows it
  * // a = 1 AND b >= 2 AND (b > 2 OR (b = 2 AND id > 3))
  * // a > 1
+ * // on a database that finds rows by row values in an index, for any shared: (a, b, id) > (1, 2, 3)
  */
 export function rangesAfter(columns: readonly OrderColumn[], place: Place, shared: number): Range[] {
   const keyset = new Keyset(columns, place)
-  const deepest = Math.min(shared, columns.length - 1)
+  const deepest = Math.min(shared, keyset.firstOfRowValue)
   const depths = Array.from({ length: deepest + 1 }, (_, index) => deepest - index)
   return depths.flatMap((depth) => {
     const ranges = depth === deepest ? keyset.within(depth) : keyset.beyond(depth)
@@ -95,6 +96,16 @@ class Keyset {
     this.#place = place
   }
 
+  /** The first column from which on a row value compares as the order does: all of one direction, and none of them NULL. */
+  get firstOfRowValue(): number {
+    const last = this.#columns.length - 1
+    const { direction } = this.#columnAt(last)
+    const isPart = ({ nullable, codec, ...column }: OrderColumn, index: number) =>
+      codec.hasRowValues && !nullable && column.direction === direction && this.#place[index] !== null
+    const end = this.#columns.findLastIndex((column, index) => !isPart(column, index))
+    return Math.min(end + 1, last)
+  }
+
   /** The first columns are equal to the place. */
   equal(count: number): Sql[] {
     return Array.from({ length: count }, (_, index) => this.#compare(index, '='))
@@ -111,6 +122,7 @@ class Keyset {
   /** The ranges where this column and the following ones come after the place. */
   within(index: number): Sql[] {
     if (index === this.#columns.length - 1) return this.beyond(index)
+    if (index === this.firstOfRowValue) return [this.#rowValueAfter(index)]
     const ties = all([this.#compare(index, '='), this.#after(index + 1)])
     if (this.#place[index] === null) return [ties, ...this.beyond(index)]
     const [after, ...nulls] = this.beyond(index)
@@ -124,6 +136,14 @@ class Keyset {
     const { nullable, nullsLast } = this.#columnAt(index)
     const bounded = this.#place[index] !== null && !(nullable && nullsLast)
     return bounded ? all([this.#bound(index), later]) : later
+  }
+
+  #rowValueAfter(index: number): Sql {
+    const columns = this.#columns.slice(index)
+    const names = columns.map(({ sql: column }) => column).join(', ')
+    const values = columns.map(({ kind, codec }, at) => codec.decode(this.#place[index + at] ?? '', kind))
+    const operator = this.#columnAt(index).direction === 'ASC' ? '>' : '<'
+    return sql`${rawSql(`(${names}) ${operator} (`)}${joined(values, ', ')}${rawSql(')')}`
   }
 
   #bound(index: number): Sql {

@@ -1,6 +1,6 @@
 import { literal, type OrderItem, type ProjectionAlias } from 'sequelize'
 import type { Find, Join } from '../db/statements/find.js'
-import { type OrderColumn, orderSql } from './keyset.js'
+import { type OrderColumn, orderSql, type Place } from './keyset.js'
 import { keyColumns, orderColumns } from './order-columns.js'
 import { aliasesIn, ordersIncludedRows, sqlOf, withNullsClauses, withPrimaryKey } from './order-items.js'
 
@@ -59,6 +59,11 @@ export function cursorOrder(find: Find): ListOrder {
     columns,
     groupBy: columns.map(({ sql }) => sql),
   }
+}
+
+/** The primary key at a place. */
+export function keyAt({ key, columns }: ListOrder, place: Place): Place {
+  return key.map(({ sql }) => place[columns.findIndex((column) => column.sql === sql)] ?? null)
 }
 
 export function orderBy(columns: readonly OrderColumn[]): readonly OrderItem[] {

@@ -1,14 +1,15 @@
-import { type FindOptions, literal, type Model, Op, type FindAttributeOptions, type ProjectionAlias } from 'sequelize'
+import { type FindOptions, literal, type Model, Op } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
 import { toCondition } from '../db/statements/bind-placeholders.js'
-import { modelInternals, instanceInternals } from '../db/sequelize/internals.js'
+import { modelInternals } from '../db/sequelize/internals.js'
 import { countRows } from '../db/statements/count.js'
 import { type Find, type Join, joinsMany, mentionsOf, neededIncludes, toFind } from '../db/statements/find.js'
 import type { Select, Sql } from '../db/statements/statement.js'
 import { atPlaces, type OrderColumn, type Place } from './keyset.js'
 import { findRows, LazyRows, type Rows } from './lazy-instances.js'
-import { type ListOrder, orderBy } from './list-order.js'
+import { keyAt, type ListOrder, orderBy } from './list-order.js'
 import { mentionedIn } from './order-items.js'
+import { PlaceColumns } from './place-columns.js'
 
 /** Which rows of a list a query reads. */
 export interface Window {
@@ -111,12 +112,6 @@ export class List {
     return place
   }
 
-  /** The primary key at a place. */
-  keyAt(place: Place): Place {
-    const { key, columns } = this.order
-    return key.map(({ sql }) => place[columns.findIndex((column) => column.sql === sql)] ?? null)
-  }
-
   count(): Promise<number> {
     return countRows(this.find)
   }
@@ -145,7 +140,7 @@ export class List {
 
   // Leaves out rows that were deleted after their places were read.
   async #rowsAt(places: readonly Place[]): Promise<Model[]> {
-    const keys = places.map((place) => this.keyAt(place))
+    const keys = places.map((place) => keyAt(this.order, place))
     const keyPlaces = new PlaceColumns(this.order.key)
     const found = new Map<string, Model>()
     for (let from = 0; from < keys.length; from += MAX_ALTERNATIVES)
@@ -198,49 +193,4 @@ function withCondition({ model, options }: Find, added: Sql): FindOptions {
 
 function anyOf(...tests: readonly ((join: Join) => boolean)[]): (join: Join) => boolean {
   return (join) => tests.some((test) => test(join))
-}
-
-/** Additional columns of a query, from which the places of its rows are read. */
-class PlaceColumns {
-  readonly #columns: readonly { readonly alias: string; readonly column: OrderColumn }[]
-
-  constructor(columns: readonly OrderColumn[]) {
-    this.#columns = columns.map((column, index) => ({ column, alias: `__place_${index}` }))
-  }
-
-  /** The columns for a query of nothing else. */
-  get attributes(): ProjectionAlias[] {
-    return this.#columns.map(({ column: { sql, kind, codec }, alias }) => [literal(codec.encode(sql, kind)), alias])
-  }
-
-  addTo(given: FindAttributeOptions | undefined): FindAttributeOptions {
-    return Array.isArray(given)
-      ? [...given, ...this.attributes]
-      : { ...given, include: [...(given?.include ?? []), ...this.attributes] }
-  }
-
-  /** The place of a row as the driver returned it. */
-  read(values: object): Place {
-    return this.#columns.map(({ alias, column }) => {
-      const value: unknown = Reflect.get(values, alias)
-      return value === null || value === undefined ? null : column.codec.fromDriver(value)
-    })
-  }
-
-  /** Removes the place from a row: the handler gets the columns of its statement and no others. */
-  take(row: Model): Place {
-    // With { raw: true }, Sequelize returns plain objects.
-    const isInstance = 'dataValues' in row
-    const place = this.read(isInstance ? row.dataValues : row)
-    for (const holder of isInstance ? [row.dataValues, instanceInternals(row)._previousDataValues] : [row])
-      for (const { alias } of this.#columns) Reflect.deleteProperty(holder, alias)
-    return place
-  }
-
-  /** As {@link take}, from the values of a row of which Sequelize builds an instance: it leaves out those that are undefined. */
-  takeFromValues(values: Record<string, unknown>): Place {
-    const place = this.read(values)
-    for (const { alias } of this.#columns) values[alias] = undefined
-    return place
-  }
 }

@@ -11,9 +11,11 @@ import type { AnyPage } from '../support/walk.js'
 class Event extends Base<Event> {
   @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number
   @Index({ name: 'by_age', order: 'DESC' })
+  @Index({ name: 'upwards' })
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare age: number
   @Index({ name: 'by_age' })
+  @Index({ name: 'upwards' })
   @Column({ type: DataType.STRING(40), allowNull: false })
   declare name: string
   @Index({ name: 'by_end' })
@@ -62,6 +64,10 @@ async function fill(): Promise<void> {
 const orders: readonly Order[] = [
   [
     ['age', 'DESC'],
+    ['name', 'ASC'],
+  ],
+  [
+    ['age', 'ASC'],
     ['name', 'ASC'],
   ],
   [['ended', 'ASC']],

@@ -1,8 +1,8 @@
 import { isObjectLiteral } from '../../core/records.js'
-import { col, fn, literal, type Model, type ModelStatic } from 'sequelize'
+import { col, fn, literal, type Model, type ModelStatic, Op } from 'sequelize'
 import type { CompiledStatement, GeneratedStatement } from '../direct-statement.js'
 import { modelInternals } from '../sequelize/internals.js'
-import type { Select } from '../statements/statement.js'
+import type { Select, Sql } from '../statements/statement.js'
 import {
   type Condition,
   type Conditions,
@@ -92,25 +92,90 @@ function rowsStatement<R>(
   return selection && rowsOf(selection, select.options.order, slice, build)
 }
 
-/** The rows in an order, or a slice of them. @param more further columns of every row. */
+/** Further columns of every row: their SQL, and their names. */
+type MoreColumns = readonly (readonly [sql: string, name: string])[]
+
+/** The rows in an order, or a slice of them. */
 export function rowsOf<R>(
-  { model, plan, conditions: { shape, values } }: Selection,
+  selection: Selection,
   given: unknown,
   slice: Slice | 'first' | undefined,
   build: BuildRows<R>,
-  more: readonly (readonly [sql: string, name: string])[] = [],
+  more: MoreColumns = [],
 ): CompiledStatement<R> | undefined {
+  const { plan, conditions } = selection
+  const { shape, values } = conditions
   const order = orderOf(plan, given)
   if (!order) return undefined
+  const key = JSON.stringify(['rows', shape, order, more])
+  const options = () => ({
+    attributes: withMore(plan, more),
+    ...whereOf(plan, shape),
+    ...(order.length > 0 ? { order: order.map(copy) } : {}),
+  })
+  return slicedRows(selection, { key, options, values, slice }, build)
+}
+
+/** Some of the rows of a list. */
+export interface ListRange {
+  /** Equal only for ranges of a selection that differ in nothing but their values and limits. */
+  readonly key: string
+  /** SQL. */
+  readonly order: readonly string[]
+  readonly more: MoreColumns
+  /** In addition to the conditions of the selection. */
+  readonly condition: Sql | undefined
+  readonly limit: number
+}
+
+/** The rows of a range. */
+export function rangeOf<R>(selection: Selection, range: ListRange, build: BuildRows<R>): CompiledStatement<R> {
+  const { plan, conditions } = selection
+  const { order, more, condition, limit } = range
+  const { shape } = conditions
+  const values = condition ? [...conditions.values, ...condition.values] : conditions.values
+  const options = () => ({
+    attributes: withMore(plan, more),
+    ...(condition ? bothOf(plan, conditions, condition) : whereOf(plan, shape)),
+    order: order.map((sql) => literal(sql)),
+  })
+  return slicedRows(
+    selection,
+    { key: JSON.stringify(['range', shape, range.key]), options, values, slice: { limit } },
+    build,
+  )
+}
+
+// Op.and puts its conditions in parentheses.
+function bothOf(plan: ModelPlan, { shape, values }: Conditions, { texts }: Sql): object {
+  const [first = '', ...rest] = texts
+  const added = literal(rest.reduce((before, after, index) => `${before}$${values.length + index + 1}${after}`, first))
+  const own = shape.length > 0 ? [{ [Op.and]: [toWhere(plan, shape)] }] : []
+  return { where: { [Op.and]: [...own, added] } }
+}
+
+function withMore({ columns }: ModelPlan, more: MoreColumns): unknown[] {
+  return [...columns.map(copy), ...more.map(([sql, name]) => [literal(sql), name])]
+}
+
+interface RowsQuery {
+  /** Equal only for queries of a model that differ in nothing but their values and limits. */
+  readonly key: string
+  /** Those of Sequelize's generator, without a limit. */
+  readonly options: () => object
+  readonly values: readonly unknown[]
+  readonly slice: Slice | 'first' | undefined
+}
+
+function slicedRows<R>(
+  { model, plan }: Selection,
+  { key, options, values, slice }: RowsQuery,
+  build: BuildRows<R>,
+): CompiledStatement<R> {
   const { kind, numbers, suffix } = limitOf(model, slice)
   const skips = typeof slice === 'object' && slice.offset !== undefined
-  const statement = generated(plan, JSON.stringify(['rows', kind, skips, shape, order, more]), () =>
-    generate(model, {
-      attributes: [...plan.columns.map(copy), ...more.map(([sql, name]) => [literal(sql), name])],
-      ...whereOf(plan, shape),
-      ...(order.length > 0 ? { order: order.map(copy) } : {}),
-      ...limitOptions(kind, values.length),
-    }),
+  const statement = generated(plan, `${kind}${skips ? '+' : ''}${key}`, () =>
+    generate(model, { ...options(), ...limitOptions(kind, values.length) }),
   )
   const all = numbers.length > 0 ? [...values, ...numbers] : values
   const { sql } = statement
@@ -125,6 +190,12 @@ export function rowsOf<R>(
     read: (result) =>
       build(result.rowsOf?.(model) ?? result.rows, { isNewRecord: false, raw: true, attributes: plan.names }),
   }
+}
+
+/** Equal for orders of a model's attributes that say the same; undefined for an order of anything else. */
+export function orderKey({ plan }: Selection, order: unknown): string | undefined {
+  const items = orderOf(plan, order)
+  return items && JSON.stringify(items)
 }
 
 /** The number of rows of a statement, as `count()` returns it. */

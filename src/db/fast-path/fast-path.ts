@@ -12,6 +12,8 @@ export {
   countUpTo,
   firstStatement,
   keyStatement,
+  orderKey,
+  rangeOf,
   rowsOf,
   type Selection,
   selectionOf,

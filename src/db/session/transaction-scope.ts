@@ -173,10 +173,10 @@ export class TransactionScope implements QueryOwner {
     return statement && this.#send(statement, statement.readsAlone ? 'read' : undefined, true)
   }
 
-  /** Executes the compiled reads of a page in the transaction: they must see one snapshot. */
-  pageReader(model: ModelStatic<Model>): ReadCompiled | undefined {
+  /** Executes compiled reads, as {@link read}. @param seesOneSnapshot whether all must be executed in the transaction, to see one snapshot. */
+  reader(model: ModelStatic<Model>, seesOneSnapshot: boolean): ReadCompiled | undefined {
     if (!this.#mayCompile(model, 'read')) return undefined
-    return (statement) => this.#send(statement, statement.readsAlone ? 'read' : undefined, false)
+    return (statement) => this.#send(statement, statement.readsAlone ? 'read' : undefined, !seesOneSnapshot)
   }
 
   /**

@@ -24,8 +24,12 @@ export function rememberColumns(sequelize: Sequelize, model: ModelStatic<Model>,
 
 /** A column of the model's table, as it was when the app started. Its type may differ from that of the model. */
 export function tableColumn(model: ModelStatic<Model>, field: string): TableColumn | undefined {
-  const tables = model.sequelize && tablesOf.get(model.sequelize)
-  return tables?.get(keyOf(model))?.get(field)
+  return tableColumns(model)?.get(field)
+}
+
+/** The columns of the model's table: another object after each start of the app. */
+export function tableColumns(model: ModelStatic<Model>): TableColumns | undefined {
+  return model.sequelize && tablesOf.get(model.sequelize)?.get(keyOf(model))
 }
 
 function keyOf(model: ModelStatic<Model>): string {

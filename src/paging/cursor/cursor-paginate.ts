@@ -16,8 +16,7 @@ import { checkRoutes } from '../../http/routing/route-checks.js'
 import { UnreadableValueError } from '../column-codec.js'
 import { pageOf } from '../lazy-instances.js'
 import { setLinks } from '../links.js'
-import { type List, listOf } from '../list.js'
-import { cursorOrder } from '../list-order.js'
+import { keyAt } from '../list-order.js'
 import type { CursorPageMeta, Page, TwoWayPageMeta } from '../page.js'
 import {
   DATABASE_OPTIONS,
@@ -36,9 +35,9 @@ import {
   CURSOR_LENGTH,
   proofOf,
   readCursor,
-  signatureOf,
   writeCursor,
 } from './cursor.js'
+import { CursorList } from './cursor-list.js'
 import { refuseUnordered } from './refuse-unordered.js'
 import { type PageRequest, type PageRows, readPage } from './read-page.js'
 
@@ -161,8 +160,8 @@ interface CursorRequest {
 function cursorPaginator({ key, request, headers, limit, cursor, isTwoWay }: CursorRequest) {
   return async (statement: Select<Model>): Promise<Page<unknown, CursorPageMeta>> => {
     requireSelect(statement)
-    const list = listOf(statement, cursorOrder)
-    const binding = { key, list: signatureOf(list) }
+    const list = new CursorList(statement)
+    const binding = { key, list: list.signature }
     const { rows, next, prev } = await readPageAt(cursor, binding, list, { limit, isTwoWay })
     const cursors = { next: next && cursorTo(next, binding, list), prev: prev && cursorTo(prev, binding, list) }
     const other = (name: string) => (isTwoWay ? { [name]: undefined } : {})
@@ -187,7 +186,7 @@ function requireSelect(statement: unknown): void {
 async function readPageAt(
   cursor: Cursor | undefined,
   binding: Binding,
-  list: List,
+  list: CursorList,
   options: Pick<PageRequest, 'limit' | 'isTwoWay'>,
 ): Promise<PageRows> {
   if (!cursor) return readPage(list, { ...options, start: undefined, isBackward: false })
@@ -204,7 +203,7 @@ async function readPageAt(
 
 // The position of a cursor without the order's values is that of its row, unless these changed since. The row is read under the conditions
 // of the list: otherwise a forged cursor would reveal whether a row outside the list has certain values.
-async function resolved(position: CursorPosition, list: List): Promise<CursorPosition | undefined> {
+async function resolved(position: CursorPosition, list: CursorList): Promise<CursorPosition | undefined> {
   const { proof, ...others } = position
   if (proof === undefined) return position
   const place = await list.placeOf(position.place)
@@ -224,15 +223,15 @@ function isUnreadable(error: unknown): boolean {
   return error instanceof UnreadableValueError || UNREADABLE.test(codeOf(error))
 }
 
-function cursorTo(next: CursorPosition, binding: Binding, list: List): string {
+function cursorTo(next: CursorPosition, binding: Binding, list: CursorList): string {
   const cursor = writeCursor(next, binding) ?? writeCursor(atKey(next, list), binding)
   if (cursor !== undefined) return cursor
   throw new TypeError(
-    `paginate(select(${list.find.model.name})): the primary key of a row is too long for a cursor, of about 1000 bytes. Use the offset Paginate.`,
+    `paginate(select(${list.modelName})): the primary key of a row is too long for a cursor, of about 1000 bytes. Use the offset Paginate.`,
   )
 }
 
-function atKey(position: CursorPosition, list: List): CursorPosition {
+function atKey(position: CursorPosition, list: CursorList): CursorPosition {
   const { place } = position
-  return { ...position, place: list.keyAt(place), proof: proofOf(place) }
+  return { ...position, place: keyAt(list.order, place), proof: proofOf(place) }
 }

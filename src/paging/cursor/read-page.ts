@@ -1,7 +1,8 @@
 import { atPlaces, type OrderColumn, type Place, rangesAfter, reversed } from '../keyset.js'
 import type { Rows } from '../lazy-instances.js'
-import type { List, PlacedRow } from '../list.js'
+import type { PlacedRow } from '../list.js'
 import type { CursorPosition } from './cursor.js'
+import type { CursorList } from './cursor-list.js'
 
 /** Which page to read. */
 export interface PageRequest {
@@ -24,7 +25,10 @@ export interface PageRows {
 }
 
 /** Reads a page, in the order of the list. */
-export async function readPage(list: List, { start, limit, isBackward, isTwoWay }: PageRequest): Promise<PageRows> {
+export async function readPage(
+  list: CursorList,
+  { start, limit, isBackward, isTwoWay }: PageRequest,
+): Promise<PageRows> {
   const forward = list.order.columns
   const columns = isBackward ? reversed(forward) : forward
   // One row more than the page has shows that there is another page.
@@ -39,7 +43,7 @@ export async function readPage(list: List, { start, limit, isBackward, isTwoWay 
 }
 
 async function readFrom(
-  list: List,
+  list: CursorList,
   columns: readonly OrderColumn[],
   start: CursorPosition | undefined,
   count: number,

@@ -42,7 +42,7 @@ export class OffsetList {
   /** @param scope in which compiled statements are executed; without one, Sequelize executes all. */
   constructor(statement: Select<Model>, scope: TransactionScope | undefined) {
     this.#statement = statement
-    const read = scope?.pageReader(statement.model)
+    const read = scope?.reader(statement.model, true)
     const selection = read && selectionOf(statement)
     this.#compiled = selection && { selection, read, sendsAhead: scope?.sendsAhead === true }
   }
