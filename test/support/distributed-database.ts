@@ -202,7 +202,8 @@ class ProxiedConnection {
   // A statement that is prepared with it stays prepared, as on a server that fails when it executes it.
   #raise(unit: Unit, [code, message]: Refusal): void {
     const raise = `DO $$ BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${code}'; END $$`
-    if (unit[0]?.type === 'Q') return void this.#upstream.write(query(raise))
+    const [first] = unit
+    if (first?.type === 'Q') return void this.#upstream.write(query((BEGINNING.exec(first.body.toString('utf8'))?.[0] ?? '') + raise))
     const kept = unit.filter(({ type }) => type === 'P' || type === 'C')
     this.#answer = { parsed: kept.filter(({ type }) => type === 'P').length }
     const zeros = (count: number) => Buffer.alloc(count)
@@ -219,7 +220,7 @@ class ProxiedConnection {
     let sql = ''
     for (const { type, body } of unit) {
       const [first = '', second = ''] = body.toString('utf8').split('\0', 2)
-      if (type === 'Q') sql = first
+      if (type === 'Q') sql = first.replace(BEGINNING, '')
       if (type === 'P') this.#sqlOf.set(first, second)
       if (type === 'B') sql = this.#sqlOf.get(second) ?? ''
     }
@@ -245,6 +246,9 @@ class ProxiedConnection {
 }
 
 /** Whether it is a statement of the program, and not of Sequelize when it opens a connection or reads the tables. */
+/** What begins a transaction in front of the first statement of a message. */
+const BEGINNING = /^START TRANSACTION[^;]*;\s*(?=\S)/
+
 function isOfProgram(sql: string): boolean {
   return (
     /^(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b/.test(sql) &&

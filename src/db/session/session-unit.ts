@@ -353,6 +353,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     const ending = isReading ? transaction.statements.empty().then(end) : end()
     const failed = (error: unknown): never => {
       if (this.isUnknown(error)) transaction.tables?.committed()
+      if (this.#options.reader && this.#dialect.isStale(error)) this.#staleError = error
       throw this.#mayHaveWritten(transaction) ? error : ofRead(error)
     }
     return ending ? ending.then(setCommitted, failed) : setCommitted()
