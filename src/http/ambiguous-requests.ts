@@ -100,20 +100,20 @@ export function faultOf({ httpVersion, headers, rawHeaders, url = '' }: Incoming
     return { status: 400, detail: 'HTTP/1.0 has no Transfer-Encoding.' }
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
     return { status: 501, detail: 'This server supports no transfer coding but chunked.' }
-  const hosts = headers.host === undefined ? 0 : countOf(rawHeaders, 'host')
-  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1'))
-    return { status: 400, detail: `A request must have one Host header; this one has ${hosts === 0 ? 'none' : hosts}.` }
+  if (headers.host === undefined && httpVersion === '1.1')
+    return { status: 400, detail: 'A request must have one Host header; this one has none.' }
+  const repeated = repeatedIn(rawHeaders)
+  if (repeated === 'host') return { status: 400, detail: 'A request must have one Host header; this one has several.' }
   if (!HOST.test(headers.host ?? '')) return { status: 400, detail: 'The Host header is not a valid host.' }
   const authority = url.startsWith('/') ? undefined : authorityOf(url)
   if (authority !== undefined && headers.host !== undefined && !isSameHost(authority, headers.host))
     return { status: 400, detail: 'The Host header differs from the host in the request target.' }
-  const repeated = SINGLE.find((name) => headers[name] !== undefined && countOf(rawHeaders, name) > 1)
   if (repeated) return { status: 400, detail: `A request must have one ${repeated} header at most.` }
   return undefined
 }
 
 /** Headers of which Node takes the first, and a proxy that checks them perhaps the last. Node itself refuses two lengths, and Bun two that differ. */
-const SINGLE = ['authorization', 'content-type', 'content-length'] as const
+const SINGLE = ['host', 'authorization', 'content-type', 'content-length'] as const
 
 /** `http://user@host:81/path` -> `host:81`, the authority without its user (RFC 9112, 3.2.2). */
 function authorityOf(target: string): string | undefined {
@@ -126,10 +126,13 @@ function isSameHost(authority: string, host: string): boolean {
   return authority.toLowerCase() === host.toLowerCase()
 }
 
-/** The number of headers with this name, given in lower case. `headers` has only the first of some that are repeated. */
-function countOf(rawHeaders: readonly string[], name: string): number {
-  let count = 0
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    if (rawHeaders[at]?.length === name.length && rawHeaders[at]?.toLowerCase() === name) count++
-  return count
+/** The first of the single headers that a request has several times; `headers` has only one of them. */
+function repeatedIn(rawHeaders: readonly string[]): string | undefined {
+  for (const name of SINGLE) {
+    let count = 0
+    for (let at = 0; at < rawHeaders.length; at += 2)
+      if (rawHeaders[at]?.length === name.length && rawHeaders[at]?.toLowerCase() === name) count++
+    if (count > 1) return name
+  }
+  return undefined
 }

@@ -203,7 +203,8 @@ class ProxiedConnection {
   #raise(unit: Unit, [code, message]: Refusal): void {
     const raise = `DO $$ BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${code}'; END $$`
     const [first] = unit
-    if (first?.type === 'Q') return void this.#upstream.write(query((BEGINNING.exec(first.body.toString('utf8'))?.[0] ?? '') + raise))
+    if (first?.type === 'Q')
+      return void this.#upstream.write(query((BEGINNING.exec(first.body.toString('utf8'))?.[0] ?? '') + raise))
     const kept = unit.filter(({ type }) => type === 'P' || type === 'C')
     this.#answer = { parsed: kept.filter(({ type }) => type === 'P').length }
     const zeros = (count: number) => Buffer.alloc(count)

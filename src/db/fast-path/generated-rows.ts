@@ -15,8 +15,11 @@ const builders = new Map<string, BuildRow>()
 
 /** Undefined for columns that pg itself must build: an object has no own property of this name unless it is defined. */
 function builderOf(fields: readonly FieldDescription[]): BuildRow | undefined {
-  if (fields.some(({ name, format }) => name === '__proto__' || format === 'binary')) return undefined
-  const key = JSON.stringify(fields.map(({ name }) => name))
+  let key = ''
+  for (const { name, format } of fields) {
+    if (name === '__proto__' || format === 'binary') return undefined
+    key += `${name}\0` // which no name in PostgreSQL contains
+  }
   const known = builders.get(key)
   if (known) return known
   if (builders.size >= MAX_LISTS) builders.clear()
