@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 /**
  * @typedef {object} Answer
- * @property {string} client how it connects: `kept`, `idle` (kept, and used every few seconds) or `new`
+ * @property {string} client how it connects: `kept`, `idle` and `rare` (kept, and used every few seconds) or `new`
  * @property {string} method
  * @property {string} outcome the status, or the code of the error
  * @property {string | undefined} pod
@@ -16,7 +16,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 const url = process.argv[2] ?? ''
 /** How many clients there are of each kind, and the milliseconds between two requests of one. */
-const kinds = { kept: { clients: 4, pause: 50 }, new: { clients: 2, pause: 50 }, idle: { clients: 4, pause: 3_000 } }
+const kinds = {
+  kept: { clients: 4, pause: 50 },
+  new: { clients: 2, pause: 50 },
+  idle: { clients: 4, pause: 3_000 },
+  rare: { clients: 4, pause: 7_000 },
+}
 
 /** @type {Record<string, number>} */
 const outcomes = {}
@@ -25,7 +30,7 @@ const failed = []
 /** @type {string[]} */
 const paid = []
 let slowest = 0
-let isOver = false
+const stop = new AbortController()
 
 /**
  * @param {string} client
@@ -68,13 +73,13 @@ function count(answer, expected) {
 }
 
 /**
- * @param {'kept' | 'idle' | 'new'} client
+ * @param {keyof typeof kinds} client
  * @param {number} pause
  */
 async function requests(client, pause) {
   const agent = client === 'new' ? false : new Agent({ keepAlive: true, maxSockets: 1 })
   await wait(Math.random() * pause)
-  while (!isOver) {
+  while (!stop.signal.aborted) {
     count(await send(client, agent, 'GET', '/payments/?limit=5'), '200')
     const key = randomUUID()
     // With the same key, until it is known that the payment was made.
@@ -85,10 +90,10 @@ async function requests(client, pause) {
   if (agent) agent.destroy()
 }
 
-process.stdin.resume().on('end', () => (isOver = true))
+process.stdin.resume().on('end', () => stop.abort())
 const since = Date.now()
 const all = Object.entries(kinds).flatMap(([kind, { clients, pause }]) =>
-  Array.from({ length: clients }, () => requests(/** @type {'kept'} */ (kind), pause)),
+  Array.from({ length: clients }, () => requests(/** @type {keyof typeof kinds} */ (kind), pause)),
 )
 await Promise.all(all)
 const stored = await new Promise((resolve, reject) => {
