@@ -51,6 +51,20 @@ test('rollouts fail no request', { skip }, async (t) => {
   assertNoneFailed(await finish())
 })
 
+test('a version that does not start replaces no pod, and fails no request', { skip }, async (t) => {
+  assert.ok(namespace)
+  const before = await namespace.pods()
+  const finish = await namespace.startClients(t)
+  await namespace.withoutTables()
+  const failed = async () => (await namespace.pods()).some(({ restarts, isReady }) => restarts > 0 && !isReady)
+  await until('a new pod has failed', failed, 500, 60_000)
+  const ready = (await namespace.pods()).filter(({ isReady }) => isReady)
+  assert.deepEqual(ready.map(({ name }) => name).sort(), before.map(({ name }) => name).sort())
+  await namespace.kubectl(['rollout', 'undo', 'deployment/my-api'])
+  await namespace.settled()
+  assertNoneFailed(await finish())
+})
+
 test('scaling up and down, and an eviction, fail no request', { skip }, async (t) => {
   assert.ok(namespace)
   const finish = await namespace.startClients(t)

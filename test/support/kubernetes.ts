@@ -99,7 +99,7 @@ export class Namespace {
     await this.kubectl(['apply', '-f', '-'], manifest)
   }
 
-  /** The version of budgets and evictions: before Kubernetes 1.21, and 1.22, another one. */
+  /** The version of budgets and evictions: another one before Kubernetes 1.22. */
   async #policy(): Promise<string> {
     const versions = await this.kubectl(['api-versions'])
     return versions.split('\n').includes('policy/v1') ? 'policy/v1' : 'policy/v1beta1'
@@ -126,6 +126,12 @@ export class Namespace {
     const path = `/api/v1/namespaces/${this.#name}/pods/${name}/eviction`
     const eviction = { apiVersion: await this.#policy(), kind: 'Eviction', metadata: { name, namespace: this.#name } }
     await this.kubectl(['create', '--raw', path, '-f', '-'], JSON.stringify(eviction))
+  }
+
+  /** Rolls out a version whose migration is missing: its database has no tables. */
+  async withoutTables(): Promise<void> {
+    const variable = `toolkit_url=${process.env['TEST_KUBERNETES_DATABASE']}`
+    await this.kubectl(['set', 'env', 'deployment/my-api', variable])
   }
 
   /** Executes a statement as the user of the server, in a pod. */
