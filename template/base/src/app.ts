@@ -6,6 +6,7 @@ export const options: AppOptions = {
   controllers: [TaskController],
   lifespan: database,
   health: true,
+  timeouts: { shutdownDelay: Number(process.env['SHUTDOWN_DELAY'] ?? 0) }, // milliseconds, behind a balancer
   info: { title: 'my-api', version: '0.1.0' },
 }
 

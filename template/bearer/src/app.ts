@@ -7,6 +7,7 @@ export const options: AppOptions = {
   controllers: [TaskController, AccountController],
   lifespan: database,
   health: true,
+  timeouts: { shutdownDelay: Number(process.env['SHUTDOWN_DELAY'] ?? 0) }, // milliseconds, behind a balancer
   info: { title: 'my-api', version: '0.1.0' },
 }
 

@@ -9,6 +9,7 @@ export const options: AppOptions = {
   middleware: [sameSite],
   lifespan: database,
   health: true,
+  timeouts: { shutdownDelay: Number(process.env['SHUTDOWN_DELAY'] ?? 0) }, // milliseconds, behind a balancer
   info: { title: 'my-api', version: '0.1.0' },
 }
 
