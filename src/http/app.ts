@@ -41,6 +41,8 @@ export class App {
   readonly #closes = new AbortController()
   #stopLoggingHttpErrors: () => void = () => {}
   #removeSignalHandlers: (() => void) | undefined
+  /** Whether a signal ends the process. */
+  #ends = false
 
   /** @param onExceeded @internal For tests: receives the requests that exceed their budget. */
   constructor(options: AppOptions, onExceeded?: ReportExcess) {
@@ -121,15 +123,42 @@ export class App {
     requireAddress(port, host)
     const observer = appObserver()
     if (observer) return new Promise(() => observer.listens(this)) // the command line only describes the app
+    this.#onSignal((signal) => this.#terminate(signal))
+    const address = await this.#unlessEnding(this.#startAndOpen(port, host))
+    const where = this.#options.docs === false ? '' : `, documentation at ${address.url}/docs`
+    this.#built.log.info(`Listening on ${address.url}${where}`)
+    return address
+  }
+
+  async #startAndOpen(port: number, host: string): Promise<Address> {
     await this.start()
     const { address } = await this.#open(port, host).catch(async (error: unknown) => {
       await this.close().catch((failure: unknown) => this.#built.log.error('After the failed start:', failure))
       throw error
     })
-    this.#removeSignalHandlers ??= onTermination((signal) => this.#terminate(signal))
-    const where = this.#options.docs === false ? '' : `, documentation at ${address.url}/docs`
-    this.#built.log.info(`Listening on ${address.url}${where}`)
     return address
+  }
+
+  /** Call it before the start: the first process of a container ignores signals that it does not handle. */
+  #onSignal(close: (signal: string) => Promise<void>): void {
+    this.#removeSignalHandlers ??= onTermination((signal) => {
+      this.#ends = true
+      return close(signal)
+    })
+  }
+
+  /** The result of a start. After a signal it stays pending: nothing has failed, and the process ends when the app is closed. */
+  async #unlessEnding<T>(starting: Promise<T>): Promise<T> {
+    return starting.catch((error: unknown) => {
+      if (this.#ends) return new Promise<never>(() => {})
+      this.#ignoreSignals()
+      throw error
+    })
+  }
+
+  #ignoreSignals(): void {
+    this.#removeSignalHandlers?.()
+    this.#removeSignalHandlers = undefined
   }
 
   async #open(port: number, host: string): Promise<OpenServer> {
@@ -159,8 +188,8 @@ export class App {
     if (queues && !background) throw new BootError('The app has no jobs, and thus no queues: only its relays run.')
     const work = background?.workOn(queues)
     relays?.work()
-    await this.start()
-    this.#removeSignalHandlers ??= onTermination((signal) => this.#endWork(signal))
+    this.#onSignal((signal) => this.#endWork(signal))
+    await this.#unlessEnding(this.start())
     log.info(`Working on ${describeWork(work, relays?.names)}`)
   }
 
@@ -191,6 +220,7 @@ export class App {
   /** Closes an app whose clients may use another process. */
   async #closeForOthers(): Promise<void> {
     const { shutdownDelay } = { ...DEFAULT_TIMEOUTS, ...this.#options.timeouts }
+    if (this.#servers.size === 0) return this.#close(0)
     if (shutdownDelay === 0 && !cluster.isWorker) return this.#close(TERMINATION_GRACE)
     this.#built.health?.close()
     this.#listener.closeConnections()
@@ -232,7 +262,7 @@ export class App {
     const working = [background?.stop(drain), relays?.stop(drain)]
     await stopped
     await Promise.all([drained, ...working, ...servers.map((server) => server.close(drained, grace))])
-    this.#removeSignalHandlers?.()
+    this.#ignoreSignals()
     if (started) await this.#stop(Math.max(0, end - performance.now()))
     this.#listener.closed()
   }

@@ -38,6 +38,12 @@ for (const [agent, install, lockfile] of [
   })
 }
 
+// The binary that sqlite3 downloads needs glibc 2.38, which Debian 12 does not have; without it, it is compiled, for which slim images have no compiler.
+test('the image of a project with SQLite has the C library of Debian 13, and is built where there is a compiler', () => {
+  const bases = [...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)
+  assert.deepEqual(bases, ['node:24-trixie', 'node:24-trixie-slim'])
+})
+
 test('a new project has the version of this package, and the versions with which it is tested', () => {
   const { name, type, engines, dependencies, devDependencies, allowScripts } = JSON.parse(read('package.json'))
   assert.deepEqual([name, type, engines], ['heroes-api', 'module', own.engines])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
-import { Controller, Get } from 'sequitur'
+import { Controller, createApp, Get, newLifespan } from 'sequitur'
 import { api } from '../support/api.js'
 import { flags, root } from '../support/processes.js'
 
@@ -15,8 +15,13 @@ interface Program {
   readonly ended: Promise<unknown[]>
 }
 
-async function program(t: TestContext): Promise<Program> {
-  const child = spawn(process.execPath, [...flags, 'test/support/programs/slow.ts'], {
+async function program(
+  t: TestContext,
+  name = 'slow.ts',
+  args: readonly string[] = [],
+  started = 'ready',
+): Promise<Program> {
+  const child = spawn(process.execPath, [...flags, `test/support/programs/${name}`, ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 2],
   })
@@ -30,7 +35,7 @@ async function program(t: TestContext): Promise<Program> {
       if (more === 'ended') throw new Error(`The program ended without '${text}':\n${output}`)
     }
   }
-  await written('ready')
+  await written(started)
   return { process: child, urls: [...output.matchAll(/http:\S+\d(?=,)/g)].map(String), written, ended }
 }
 
@@ -74,5 +79,21 @@ test('a closed app leaves no listener of signals behind', async (t) => {
   const apps = await Promise.all(Array.from({ length: 12 }, () => api(t, [Idle])))
   assert.equal(process.listenerCount('SIGTERM'), before + 1)
   await Promise.all(apps.map(({ close }) => close()))
+  assert.equal(process.listenerCount('SIGTERM'), before)
+})
+
+for (const shutdownDelay of ['0', '60000']) {
+  test(`SIGTERM ends a program that waits for its database with 0, with a shutdownDelay of ${shutdownDelay} ms`, async (t) => {
+    const { process, written, ended } = await program(t, 'starting.ts', [shutdownDelay], 'Trying again')
+    process.kill('SIGTERM')
+    await written('SIGTERM: closing after the running requests')
+    assert.deepEqual(await ended, [0, null])
+  })
+}
+
+test('an app that cannot start leaves no listener of signals behind', async () => {
+  const before = process.listenerCount('SIGTERM')
+  const lifespan = newLifespan('postgres+pg://127.0.0.1:1/none', { startTimeout: 0 })
+  await assert.rejects(createApp({ controllers: [], lifespan, logger: false }).listen(0), /Cannot reach/)
   assert.equal(process.listenerCount('SIGTERM'), before)
 })

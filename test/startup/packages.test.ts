@@ -123,6 +123,19 @@ for (const [what, library, message, manager] of [
   })
 }
 
+test('a driver that needs a newer system stops the start, and can be compiled', async () => {
+  // What a system with an older C library throws.
+  const library = "/lib/x86_64-linux-gnu/libm.so.6: version `GLIBC_2.38' not found (required by node_sqlite3.node)"
+  const binding = join(withOwnDriver, 'node_modules/sqlite3/lib/sqlite3-binding.js')
+  writeFileSync(binding, `throw new Error(${JSON.stringify(library)})`)
+  const { code, output } = await run([join(withOwnDriver, 'app.ts')], { npm_config_user_agent: 'npm/1.0.0' })
+  assert.equal(
+    output.split('\n')[0],
+    `The driver sqlite3 was built for a newer system: ${library} Compile it here: npm_config_build_from_source=true npm rebuild sqlite3`,
+  )
+  assert.equal(code, 1)
+})
+
 /** Two models whose files import each other, and a class below the one whose constructor has its type. */
 const circular: readonly (readonly [wrong: string, files: Readonly<Record<string, string>>, message: string])[] = [
   [

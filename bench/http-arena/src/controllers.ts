@@ -1,3 +1,5 @@
+import { extname } from 'node:path'
+import compression from 'compression'
 import { Controller, file, Get, Inject, named, Post, Query, Request, select, Session, token } from 'sequitur'
 import { Op } from 'sequelize'
 import { Item, ItemView, PricedItem, viewOf } from './item.js'
@@ -20,6 +22,11 @@ export class TextController {
     return text(a + b)
   }
 
+  @Get('/baseline2', OF_TEXT)
+  addOverHttp2(a: number, b: number) {
+    return text(a + b)
+  }
+
   @Post('/baseline11', OF_TEXT)
   async addBody(a: number, b: number, { raw }: Request) {
     const chunks: Buffer[] = await raw.toArray()
@@ -37,7 +44,7 @@ export class TextController {
 const PricedItems = named('PricedItems', { items: [PricedItem], count: 'integer' })
 const Items = named('Items', { items: [ItemView], count: 'integer' })
 
-@Controller('/json')
+@Controller('/json', { middleware: [compression()] })
 export class JsonController {
   constructor(@Inject(dataset) private readonly all: readonly ItemView[]) {}
 
@@ -60,5 +67,26 @@ export class ItemController {
     const where = { price: { [Op.between]: [min, max] as [number, number] } }
     const found = await session.all(select(Item, { where, limit: Math.min(Math.max(limit, 1), 50) }))
     return { items: found.map(viewOf), count: found.length }
+  }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css',
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.webp': 'image/webp',
+  '.woff2': 'font/woff2',
+}
+
+@Controller('/static')
+export class StaticController {
+  @Get('/:name', { produces: '*/*' })
+  get(name: string) {
+    return file(name, {
+      root: process.env['STATIC'] ?? '/data/static',
+      type: TYPES[extname(name)] ?? 'application/octet-stream',
+    })
   }
 }

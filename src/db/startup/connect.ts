@@ -204,6 +204,9 @@ function driverProblem(dialect: DatabaseConfig['dialect'], { message }: Error): 
       `The driver ${name} is installed without its compiled part: ${packageManager().name} did not run its install script. ` +
       packageManager().compile(name)
     )
+  // A prebuilt binary, which "rebuild" alone would download again.
+  if (/GLIBC(?:XX)?_[\d.]+' not found/.test(message))
+    return `The driver ${name} was built for a newer system: ${message.split('\n', 1)[0]} Compile it here: npm_config_build_from_source=true ${packageManager().name} rebuild ${name}`
   // As after a change of Node, or in a folder that was copied from another system.
   if (/NODE_MODULE_VERSION|invalid ELF header|\.node\b/.test(message))
     return `The driver ${name} was compiled for another Node or another system: ${message.split('\n', 1)[0]} Run: ${packageManager().name} rebuild ${name}`
