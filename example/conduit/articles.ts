@@ -16,9 +16,10 @@ import {
   Query,
   select,
   Session,
+  Transactional,
 } from 'sequitur'
 import { Feed, Feeds } from 'sequitur/feeds'
-import { literal, Op } from 'sequelize'
+import { literal, Op, UniqueConstraintError } from 'sequelize'
 import { CurrentUser } from './auth.js'
 import { CommentAdded, CommentDeleted, topicOf } from './comments.js'
 import { refuse } from './errors.js'
@@ -56,6 +57,8 @@ const OF_ARTICLES: Readonly<Record<keyof ArticleFilter, (value: string) => strin
 }
 
 const errors = { 404: 'not found' } as const
+/** MariaDB ends two writes of one slug with a deadlock. */
+const ofSlugs = { retry: 5 } as const
 const ofOwner = { errors: { 403: 'forbidden', 404: 'not found' } } as const
 
 @Controller('/articles')
@@ -86,6 +89,7 @@ export class ArticleController {
   }
 
   @Post('/', ArticleResponse)
+  @Transactional(ofSlugs)
   async create(
     @Body({ type: { article: NewArticle } }) input: { article: NewArticle },
     { user }: CurrentUser,
@@ -93,13 +97,15 @@ export class ArticleController {
     session: Session,
   ) {
     const { tagList, ...texts } = input.article
-    const slug = await freeSlug(texts.title, session)
-    const article = await Article.create({ ...texts, slug, author_id: user.id })
+    const article = await withSlug(texts.title, session, (slug) =>
+      Article.create({ ...texts, slug, author_id: user.id }),
+    )
     await setTags(article, tagList)
-    return { article: await views.article(slug, session) }
+    return { article: await views.article(article.slug, session) }
   }
 
   @Put('/:slug', ArticleResponse, ofOwner)
+  @Transactional(ofSlugs)
   async update(
     slug: string,
     @Body({ type: { article: ArticleChanges } }) input: { article: ArticleChanges },
@@ -110,7 +116,8 @@ export class ArticleController {
     const { tagList, ...changes } = input.article
     const article = await findOwn(slug, user, session)
     const { title = article.title } = changes
-    await article.update(title === article.title ? changes : { ...changes, slug: await freeSlug(title, session) })
+    if (title === article.title) await article.update(changes)
+    else await withSlug(title, session, (slug) => article.update({ ...changes, slug }))
     if (tagList) await setTags(article, tagList)
     return { article: await views.article(article.slug, session) }
   }
@@ -190,11 +197,17 @@ function toResponse({ data, meta }: Awaited<ReturnType<ArticlePages>>) {
   return { articles: data, articlesCount: meta.total_items }
 }
 
-/** `creme-brulee`, or `creme-brulee-1f0c93ab` if there is one. */
-async function freeSlug(title: string, session: Session): Promise<string> {
+/** Writes an article as `creme-brulee`, or as `creme-brulee-1f0c93ab` if there is one, or if there is one by then. */
+async function withSlug(title: string, session: Session, write: (slug: string) => Promise<Article>): Promise<Article> {
   const slug = slugOf(title)
-  const isTaken = (await session.count(select(Article, { where: { slug } }))) > 0
-  return isTaken ? `${slug}-${randomBytes(4).toString('hex')}` : slug
+  if ((await session.count(select(Article, { where: { slug } }))) === 0) {
+    try {
+      return await session.nested(() => write(slug))
+    } catch (error) {
+      if (!(error instanceof UniqueConstraintError)) throw error
+    }
+  }
+  return write(`${slug}-${randomBytes(4).toString('hex')}`)
 }
 
 /** Letters without their accents; others, such as those of Greek, stay. */

@@ -145,6 +145,23 @@ for (const server of servers) {
     })
   })
 
+  test(`${name}: articles of one title, written at once, have slugs of their own`, async (t) => {
+    const { register } = await conduit(t, server)
+    const robin = await register('robin')
+    const written = await Promise.all(Array.from({ length: 4 }, () => robin('POST', '/articles', { article: tea })))
+    assert.deepEqual(
+      written.map(({ status }) => status),
+      [201, 201, 201, 201],
+    )
+    const paths = written.map(({ body }) => `/articles/${body.article.slug}`)
+    const article = { title: 'How to make coffee' }
+    const changed = await Promise.all(paths.map((path) => robin('PUT', path, { article })))
+    const slugs = changed.map(({ body }) => body.article?.slug).toSorted()
+    assert.equal(slugs[0], 'how-to-make-coffee')
+    for (const slug of slugs.slice(1)) assert.match(slug, /^how-to-make-coffee-[0-9a-f]{8}$/)
+    assert.equal(new Set(slugs).size, 4)
+  })
+
   test(`${name}: lists are filtered and paged; the feed has who is followed`, async (t) => {
     const { anyone, register, fetch } = await conduit(t, server)
     const [robin, alfred] = [await register('robin'), await register('alfred')]
