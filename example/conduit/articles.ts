@@ -23,7 +23,7 @@ import { literal, Op, UniqueConstraintError } from 'sequelize'
 import { CurrentUser } from './auth.js'
 import { CommentAdded, CommentDeleted, topicOf } from './comments.js'
 import { refuse } from './errors.js'
-import { Article, ArticleTag, Comment, Favorite } from './models.js'
+import { Article, ArticleTag, Comment, Favorite, findsNewRows } from './models.js'
 import { ArticleSummary, ArticleView, CommentView, commentViewOf, viewOf, Views } from './views.js'
 
 const BLANK = { minLength: 1, message: "can't be blank" } as const
@@ -128,6 +128,7 @@ export class ArticleController {
   }
 
   @Post('/:slug/favorite', ArticleResponse, { status: 200, errors })
+  @Transactional(findsNewRows)
   async favorite(slug: string, { user }: CurrentUser, views: Views, session: Session) {
     const article = await findArticle(slug, session)
     await Favorite.findOrCreate({ where: { article_id: article.id, user_id: user.id } })

@@ -162,6 +162,17 @@ for (const server of servers) {
     assert.equal(new Set(slugs).size, 4)
   })
 
+  test(`${name}: one favorite, or follow, that is sent several times at once is one`, async (t) => {
+    const { register } = await conduit(t, server)
+    const [robin, alfred] = [await register('robin'), await register('alfred')]
+    const { slug } = (await robin('POST', '/articles', { article: tea })).body.article
+    const atOnce = (path: string) => Promise.all(Array.from({ length: 8 }, () => alfred('POST', path)))
+    for (const { status, body } of await atOnce(`/articles/${slug}/favorite`))
+      assert.deepEqual([status, body.article?.favorited, body.article?.favoritesCount], [200, true, 1])
+    for (const { status, body } of await atOnce('/profiles/robin/follow'))
+      assert.deepEqual([status, body.profile?.following], [200, true])
+  })
+
   test(`${name}: lists are filtered and paged; the feed has who is followed`, async (t) => {
     const { anyone, register, fetch } = await conduit(t, server)
     const [robin, alfred] = [await register('robin'), await register('alfred')]

@@ -72,3 +72,6 @@ export class Comment extends Base<Comment> {
 }
 
 export const models = [User, Follow, Article, ArticleTag, Favorite, Comment, JobRecord, FeedEvent]
+
+/** For handlers that call findOrCreate(): by default MariaDB does not show them what another request has just written. */
+export const findsNewRows = { isolation: 'read committed' } as const

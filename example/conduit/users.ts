@@ -1,9 +1,9 @@
-import { Body, Controller, Delete, dto, Field, Get, named, Post, Put, select, Session } from 'sequitur'
+import { Body, Controller, Delete, dto, Field, Get, named, Post, Put, select, Session, Transactional } from 'sequitur'
 import { Jobs } from 'sequitur/jobs'
 import { CurrentUser, hashPassword, isPassword, Tokens } from './auth.js'
 import { refuse } from './errors.js'
 import { MailJobs } from './mail.js'
-import { Follow, User } from './models.js'
+import { findsNewRows, Follow, User } from './models.js'
 import { Profile, Views } from './views.js'
 
 const BLANK = { minLength: 1, message: "can't be blank" } as const
@@ -75,6 +75,7 @@ export class ProfileController {
   }
 
   @Post('/follow', ProfileResponse, { status: 200, errors: { 404: 'not found' } })
+  @Transactional(findsNewRows)
   async follow(username: string, { user }: CurrentUser, views: Views, session: Session) {
     const followed = await findUser(username, session)
     await Follow.findOrCreate({ where: { follower_id: user.id, followed_id: followed.id } })
