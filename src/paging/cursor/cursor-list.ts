@@ -44,7 +44,9 @@ export class CursorList {
     const { model } = statement
     const read = model.sequelize && currentScope(model.sequelize)?.reader(model, false)
     const selection = read && selectionOf(statement)
-    const form = selection && formOf(statement, selection)
+    // The values of a cursor are parameters. Compiled statements of MySQL and MariaDB have literals.
+    if (!selection || selection.plan.hasLiterals) return
+    const form = formOf(statement, selection)
     this.#compiled = form && { selection, read, form }
   }
 
