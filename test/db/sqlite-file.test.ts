@@ -3,7 +3,9 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, sta
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import sqlite3, { type Database } from 'sqlite3'
 import { newLifespan, type LifespanOptions, sql, withSession } from 'sequitur'
+import { runs } from '../support/fuzz.js'
 
 function newFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'sequitur-file-'))
@@ -37,6 +39,41 @@ test('a path of which more is missing is refused, and nothing is created', async
 test('a folder is no database file', async (t) => {
   const folder = newFolder(t)
   await assert.rejects(open(folder), { message: new RegExp(`${folder} is a folder\\. Write the path of a file in it`) })
+})
+
+/** Holds the lock of a writer on a file without a write-ahead log: SQLite does not wait for it where a log is to be made. */
+async function holdLock(t: TestContext, file: string): Promise<{ release(): Promise<void> }> {
+  const connection = await new Promise<Database>((resolve, reject) => {
+    const opened: Database = new sqlite3.Database(file, (error) => (error ? reject(error) : resolve(opened)))
+  })
+  const execute = (text: string) =>
+    new Promise<void>((resolve, reject) => connection.exec(text, (error) => (error ? reject(error) : resolve())))
+  t.after(() => new Promise<void>((resolve) => connection.close(() => resolve())))
+  await execute('BEGIN IMMEDIATE')
+  return { release: () => execute('COMMIT') }
+}
+
+test('a new file that another process is opening or writing is waited for', async (t) => {
+  const file = join(newFolder(t), 'app.sqlite')
+  const lock = await holdLock(t, file)
+  const opening = open(file)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  await lock.release()
+  await opening
+})
+
+test('a new file that stays locked is refused after the timeout of the URL', async (t) => {
+  const file = join(newFolder(t), 'app.sqlite')
+  await holdLock(t, file)
+  await assert.rejects(open(file, '?timeout=0.05'), { name: 'DatabaseStartError', message: /SQLITE_BUSY/ })
+})
+
+test('several processes may open one new file at once', async (t) => {
+  const folder = newFolder(t)
+  for (let round = runs(160); round > 0; round--) {
+    const file = join(folder, `${round}.sqlite`)
+    await Promise.all([1, 2, 3].map(() => open(file)))
+  }
 })
 
 for (const mode of ['ro', 'rw']) {

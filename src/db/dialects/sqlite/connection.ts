@@ -7,6 +7,7 @@ import { readExactIntegers } from './exact-integers.js'
 import { prepareStatementsOf, preparedStatementsOf } from './prepared-statements.js'
 import { chmodSync, closeSync, existsSync, fchmodSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 
 export const MEMORY = ':memory:'
 
@@ -33,10 +34,11 @@ export async function configure(
   connection: SqliteConnection,
   { storage, mode, options }: SqliteConfig,
 ): Promise<SqliteConnection> {
-  connection.configure('busyTimeout', options.busyTimeout ?? BUSY_TIMEOUT)
+  const { busyTimeout = BUSY_TIMEOUT } = options
+  connection.configure('busyTimeout', busyTimeout)
   const wal = storage !== MEMORY && mode !== 'ro' ? OPEN_LOG : ''
   try {
-    await execute(connection, `PRAGMA foreign_keys = ON${wal}`)
+    await executeOnceFree(connection, `PRAGMA foreign_keys = ON${wal}`, busyTimeout)
   } catch (error) {
     await close(connection)
     throw new ConnectionError(error as Error) // execute() rejects with sqlite3's errors
@@ -45,6 +47,20 @@ export async function configure(
   readExactIntegers(connection)
   prepareStatementsOf(connection, statementClassOf(sqlite3))
   return connection
+}
+
+/** Milliseconds. */
+const PAUSE = 10
+
+/** SQLite does not wait until a file can get its write-ahead log: where another process gives it one, or writes, SQLITE_BUSY comes at once. */
+async function executeOnceFree(connection: SqliteConnection, sql: string, timeout: number): Promise<void> {
+  for (const end = performance.now() + timeout; ; await pause(PAUSE)) {
+    try {
+      return await execute(connection, sql)
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'SQLITE_BUSY' || performance.now() > end) throw error
+    }
+  }
 }
 
 function flags(sqlite3: Sqlite3, mode: SqliteMode): number {
