@@ -100,10 +100,10 @@ class Keyset {
   get firstOfRowValue(): number {
     const last = this.#columns.length - 1
     const { direction } = this.#columnAt(last)
-    const isPart = ({ nullable, codec, ...column }: OrderColumn, index: number) =>
-      codec.hasRowValues && !nullable && column.direction === direction && this.#place[index] !== null
-    const end = this.#columns.findLastIndex((column, index) => !isPart(column, index))
-    return Math.min(end + 1, last)
+    const isPart = (column: OrderColumn, index: number) =>
+      column.codec.hasRowValues && !column.nullable && column.direction === direction && this.#place[index] !== null
+    const lastOther = this.#columns.findLastIndex((column, index) => !isPart(column, index))
+    return Math.min(lastOther + 1, last)
   }
 
   /** The first columns are equal to the place. */
@@ -141,7 +141,7 @@ class Keyset {
   #rowValueAfter(index: number): Sql {
     const columns = this.#columns.slice(index)
     const names = columns.map(({ sql: column }) => column).join(', ')
-    const values = columns.map(({ kind, codec }, at) => codec.decode(this.#place[index + at] ?? '', kind))
+    const values = columns.map(({ kind, codec }, at) => codec.decode(this.#place[index + at] as string, kind)) // no NULL: see firstOfRowValue
     const operator = this.#columnAt(index).direction === 'ASC' ? '>' : '<'
     return sql`${rawSql(`(${names}) ${operator} (`)}${joined(values, ', ')}${rawSql(')')}`
   }

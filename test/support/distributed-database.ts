@@ -246,10 +246,10 @@ class ProxiedConnection {
   }
 }
 
-/** Whether it is a statement of the program, and not of Sequelize when it opens a connection or reads the tables. */
 /** What begins a transaction in front of the first statement of a message. */
 const BEGINNING = /^START TRANSACTION[^;]*;\s*(?=\S)/
 
+/** Whether it is a statement of the program, and not of Sequelize when it opens a connection or reads the tables. */
 function isOfProgram(sql: string): boolean {
   return (
     /^(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b/.test(sql) &&

@@ -16,6 +16,8 @@ interface ListForm {
   readonly order: ListOrder
   readonly signature: string
   readonly place: PlaceColumns
+  /** The columns of a place: their SQL, and their names. */
+  readonly more: PlaceColumns['expressions']
   /** Of the table, as the order was made of them. */
   readonly columns: TableColumns | undefined
 }
@@ -74,7 +76,7 @@ export class CursorList {
     const rows = await read(
       rangeOf(
         selection,
-        { key, order, more: form.place.expressions, condition, limit },
+        { key, order, more: form.more, condition, limit },
         (values, options) => new LazyRows(values, model, options),
       ),
     )
@@ -116,7 +118,8 @@ function formOf(statement: Select<Model>, selection: Selection): ListForm | unde
   const known = ofModel.get(key)
   if (known && known.columns === columns) return known
   const list = listOf(statement, cursorOrder)
-  const form = { order: list.order, signature: signatureOf(list), place: new PlaceColumns(list.order.columns), columns }
+  const place = new PlaceColumns(list.order.columns)
+  const form = { order: list.order, signature: signatureOf(list), place, more: place.expressions, columns }
   if (ofModel.size >= MAX_FORMS) ofModel.clear()
   ofModel.set(key, form)
   return form

@@ -38,7 +38,7 @@ export async function configure(
   connection.configure('busyTimeout', busyTimeout)
   const wal = storage !== MEMORY && mode !== 'ro' ? OPEN_LOG : ''
   try {
-    await executeOnceFree(connection, `PRAGMA foreign_keys = ON${wal}`, busyTimeout)
+    await executeWhenFree(connection, `PRAGMA foreign_keys = ON${wal}`, busyTimeout)
   } catch (error) {
     await close(connection)
     throw new ConnectionError(error as Error) // execute() rejects with sqlite3's errors
@@ -49,11 +49,11 @@ export async function configure(
   return connection
 }
 
-/** Milliseconds. */
+/** Milliseconds between two attempts. */
 const PAUSE = 10
 
 /** SQLite does not wait until a file can get its write-ahead log: where another process gives it one, or writes, SQLITE_BUSY comes at once. */
-async function executeOnceFree(connection: SqliteConnection, sql: string, timeout: number): Promise<void> {
+async function executeWhenFree(connection: SqliteConnection, sql: string, timeout: number): Promise<void> {
   for (const end = performance.now() + timeout; ; await pause(PAUSE)) {
     try {
       return await execute(connection, sql)
