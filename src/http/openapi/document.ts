@@ -13,11 +13,11 @@ import { BootError, withPlace } from '../../core/boot-error.js'
 import { memo } from '../../core/memo.js'
 import type { Constructor } from '../../di/token.js'
 import type { JsonSchema } from '../../schema/shape/shape.js'
-import type { SchemaWriter } from '../../schema/json-schema/writer.js'
+import { SchemaWriter } from '../../schema/json-schema/writer.js'
 import { controllerOf } from '../routing/controller.js'
 import type { Extensions } from '../routing/methods.js'
 import type { HealthSettings } from '../health/health-options.js'
-import { constrainedIn } from './may-conflict.js'
+import { constrainedIn, mayConflict } from './may-conflict.js'
 import { operationOf } from './operation.js'
 import { joinPath, openApiPath, parsePath, type Segment } from '../routing/path.js'
 import type { DocumentedBodies } from '../error-format.js'
@@ -53,26 +53,49 @@ interface DocumentOptions extends ApiDescription {
   readonly models?: readonly Constructor[]
 }
 
-/**
- * Writes the OpenAPI 3.1 document of these routes. It is also written once, as a check, when the app is built, and discarded: it is as large as the app, and
- * most processes never serve it.
- *
- * @throws BootError when two operations have the same operationId, two security schemes or two classes the same name, a class the name of a
- * component that every document has, and for schemas of other libraries that cannot be documented.
- */
+/** Writes the OpenAPI 3.1 document of these routes. @throws BootError as {@link checkOpenApiDocument}. */
 export function openApiDocument(
   routes: readonly Route[],
   writer: SchemaWriter,
   options: DocumentOptions,
   bodies: DocumentedBodies,
 ): OpenAPIObject {
-  const { info, servers = HERE, tags, externalDocs, extensions, models = [], prefix = '/', health } = options
+  const constrained = memo(() => constrainedIn(options.models ?? []))
   writeBodies(routes, writer)
-  const problems = documentedProblems(bodies, writer)
-  const paths = {
-    ...Object.fromEntries(pathItems(routes, writer, models, problems)),
-    ...healthPaths(health, problems),
-  }
+  return documentOf(routes, writer, options, documentedProblems(bodies, writer, constrained))
+}
+
+/**
+ * Finds, when the app is built, what is wrong with its document: writes it without the errors of its routes, which are half of the work. It is discarded: it
+ * is as large as the app, and most processes never serve it.
+ *
+ * @throws BootError when two operations have the same operationId, two security schemes or two classes the same name, a class the name of a
+ * component that every document has, and for schemas of other libraries that cannot be documented.
+ */
+export function checkOpenApiDocument(
+  routes: readonly Route[],
+  options: DocumentOptions,
+  bodies: DocumentedBodies,
+): void {
+  const writer = new SchemaWriter()
+  const constrained = memo(() => constrainedIn(options.models ?? []))
+  writeBodies(routes, writer)
+  documentOf(routes, writer, options, {
+    ...documentedProblems(bodies, writer, constrained),
+    of: (route) => {
+      mayConflict(route, constrained) // looks at models, whose declarations may be wrong
+      return {}
+    },
+  })
+}
+
+function documentOf(
+  routes: readonly Route[],
+  writer: SchemaWriter,
+  { info, servers = HERE, tags, externalDocs, extensions, prefix = '/', health }: DocumentOptions,
+  problems: DocumentedProblems,
+): OpenAPIObject {
+  const paths = { ...Object.fromEntries(pathItems(routes, writer, problems)), ...healthPaths(health, problems) }
   const securitySchemes = Object.fromEntries(securitySchemesOf(routes))
   for (const [name] of PROBLEM_COMPONENTS)
     if (writer.components.has(name))
@@ -129,10 +152,8 @@ function writeBodies(routes: readonly Route[], writer: SchemaWriter): void {
 function pathItems(
   routes: readonly Route[],
   writer: SchemaWriter,
-  models: readonly Constructor[],
   problems: DocumentedProblems,
 ): Map<string, PathItemObject> {
-  const constrained = memo(() => constrainedIn(models))
   const paths = new Map<string, PathItemObject>()
   const known = new Map<string, readonly Segment[]>()
   const places = new Map<string, Route>()
@@ -141,9 +162,7 @@ function pathItems(
     const shape = shapeOfPath(route.segments)
     const segments = known.get(shape) ?? route.segments
     known.set(shape, segments)
-    const operation = withPlace(`${route.name}, its response`, () =>
-      operationOf(route, segments, writer, constrained, problems),
-    )
+    const operation = withPlace(`${route.name}, its response`, () => operationOf(route, segments, writer, problems))
     refuseSecond(places, `${route.method} ${openApiPath(route.segments)}`, route, samePath)
     refuseSecond(ids, operation.operationId, route, sameId)
     const path = openApiPath(segments)

@@ -16,7 +16,6 @@ export function operationOf(
   route: Route,
   path: readonly Segment[],
   writer: SchemaWriter,
-  constrainedInModels: () => readonly string[],
   problems: DocumentedProblems,
 ): OperationObject & { readonly operationId: string } {
   const { inputs } = route.plan
@@ -36,7 +35,7 @@ export function operationOf(
     ...defined({ description, deprecated, externalDocs }),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: requestBodyOf(body, writer) } : {}),
-    responses: responsesOf(route, writer, constrainedInModels, problems),
+    responses: responsesOf(route, writer, problems),
     // A request must satisfy all schemes of one of these objects.
     ...(schemes.length > 0 ? { security: [...requirementsOf(route.plan)] } : {}),
     ...paginationExtensions(route),

@@ -14,15 +14,10 @@ import type { InputIssue } from '../errors.js'
 import type { Input } from '../input/parameters.js'
 
 /** The OpenAPI responses of an operation: its declared successes, and the errors that are possible. */
-export function responsesOf(
-  route: Route,
-  writer: SchemaWriter,
-  constrainedInModels: () => readonly string[],
-  problems: DocumentedProblems,
-): ResponsesObject {
+export function responsesOf(route: Route, writer: SchemaWriter, problems: DocumentedProblems): ResponsesObject {
   return {
     ...withHeaders(withMedia(successesOf(route, writer), route), interceptedHeaders(route)),
-    ...problemsOf(route, constrainedInModels, problems),
+    ...problems.of(route),
   }
 }
 
@@ -150,7 +145,7 @@ const REDIRECT: ResponseObject = {
 function problemsOf(
   route: Route,
   constrainedInModels: () => readonly string[],
-  { response }: DocumentedProblems,
+  response: DocumentedProblems['response'],
 ): ResponsesObject {
   const { plan, options } = route
   const statuses: Readonly<Record<string, string>> = {
@@ -239,17 +234,25 @@ export function jsonContent(schema: JsonSchema, mediaType = 'application/json') 
 export interface DocumentedProblems {
   readonly components: readonly (readonly [string, JsonSchema])[]
   response(description: string, example?: Problem): ResponseObject
+  /** All of a route. */
+  of(route: Route): ResponsesObject
 }
 
-export function documentedProblems(bodies: DocumentedBodies, writer: SchemaWriter): DocumentedProblems {
+export function documentedProblems(
+  bodies: DocumentedBodies,
+  writer: SchemaWriter,
+  constrainedInModels: () => readonly string[],
+): DocumentedProblems {
   const { shape, mediaType, write } = bodies
   const schema = schemaObject(shape ? writer.write(shape, 'output') : { $ref: `${REFERENCE}Problem` })
+  const response = (description: string, example?: Problem): ResponseObject => ({
+    description,
+    content: { [mediaType]: { schema, ...(example ? { example: JSON.parse(write(example)) as unknown } : {}) } },
+  })
   return {
     components: shape ? [] : PROBLEM_COMPONENTS,
-    response: (description, example) => ({
-      description,
-      content: { [mediaType]: { schema, ...(example ? { example: JSON.parse(write(example)) as unknown } : {}) } },
-    }),
+    response,
+    of: (route) => problemsOf(route, constrainedInModels, response),
   }
 }
 
