@@ -35,26 +35,20 @@ for (const entry of ['cli/main.js', 'diagnostics.js', 'settings.js', 'metrics.js
     assert.ok(!loads(entry, 'from "sequelize"'))
   })
 
-test('a start loads no package that only requests, tests or other databases need', async () => {
-  const { code, output } = await run(['test/support/programs/loaded-packages.ts'], {})
-  assert.equal(code, 0, output)
-  const packages = new Set<string>(JSON.parse(output))
-  assert.ok(packages.has('sequelize') && packages.has('sqlite3'), output)
-  const late = [
-    'ajv',
-    'ajv-formats',
-    'light-my-request',
-    'openapi3-ts',
-    'mariadb',
-    'mysql2',
-    'croner',
-    '@fastify/busboy',
-  ]
-  assert.deepEqual(
-    late.filter((name) => packages.has(name)),
-    [],
-  )
-})
+const DRIVERS = ['sqlite3', 'pg', 'mariadb', 'mysql2']
+const OF_REQUESTS_OR_TESTS = ['ajv', 'ajv-formats', 'light-my-request', 'openapi3-ts', 'croner', '@fastify/busboy']
+
+for (const kind of databases)
+  test(`a start on ${kind.name} loads its driver, and no package that only requests or tests need`, async () => {
+    const { code, output } = await run(['test/support/programs/loaded-packages.ts'], { toolkit_url: await kind.url() })
+    assert.equal(code, 0, output)
+    const packages = new Set<string>(JSON.parse(output))
+    assert.equal(DRIVERS.filter((name) => packages.has(name)).length, 1, output)
+    assert.deepEqual(
+      OF_REQUESTS_OR_TESTS.filter((name) => packages.has(name)),
+      [],
+    )
+  })
 
 function modelsOf(count: number): readonly Constructor[] {
   return Array.from({ length: count }, (_, number) => {

@@ -1,6 +1,6 @@
 /*
  * The entry point of the fast path: statements whose SQL is generated once for each shape, and rows that are read by generated code. Everything works, and
- * answers the same, without it: with `fastPath: false` nothing of this folder runs. No other file of it is imported from outside.
+ * answers the same, without it: with `fastPath: false` nothing of this folder runs. No other file of it is imported from outside, but pg.ts.
  */
 
 export { deleteStatement } from './compiled-delete.js'
@@ -18,7 +18,5 @@ export {
   type Selection,
   selectionOf,
 } from './compiled-select.js'
-export { DirectQuery, type DirectStatement } from './direct-query.js'
-export { generateRows, type ResultColumns } from './generated-rows.js'
 export { mayBuildLater } from './may-compile.js'
 export { rememberPlainTables } from './plain-tables.js'

@@ -2,10 +2,7 @@ import type { Options, Sequelize } from 'sequelize'
 import { Sequelize as TypescriptSequelize } from 'sequelize-typescript'
 import { packageManager } from '../../core/package-manager.js'
 import { DEFAULTS, type Dialect } from '../dialect.js'
-import { mysql, mysqlDialect, mysqlOptions } from '../dialects/mysql/mysql.js'
 import { other } from '../dialects/other.js'
-import { postgres, postgresDialect, postgresOptions } from '../dialects/postgres/postgres.js'
-import { sqliteDialect, sqliteOptions } from '../dialects/sqlite/sqlite.js'
 import { DatabaseStartError } from '../errors.js'
 import { sequelizeInternals } from '../sequelize/internals.js'
 import { ReplicatedPool } from '../servers/replicated-pool.js'
@@ -37,11 +34,19 @@ export interface Replicas {
  *
  * @throws DatabaseStartError if the driver is not installed, or if a replica is a database of another kind.
  */
-export function connect(given: DatabaseConfig, replicas: Replicas, sequelizeOptions: Options): Connection {
+export async function connect(
+  given: DatabaseConfig,
+  replicas: Replicas,
+  sequelizeOptions: Options,
+): Promise<Connection> {
   refusePreferredStandby(given)
   const config = withConnectTimeout(given, replicas)
-  const dialect = dialectOf(config)
-  const options = { ...optionsOf(config), ...sequelizeOptions, ...replication(config, replicas.configs) }
+  const dialect = await dialectOf(config)
+  const options = {
+    ...(await optionsOf(config)),
+    ...sequelizeOptions,
+    ...(await replication(config, replicas.configs)),
+  }
   const { statementTimeout = DEFAULTS.statement } =
     config.dialect === 'sqlite' ? { statementTimeout: 0 } : config.options
   const name = describeDatabase(config)
@@ -51,50 +56,55 @@ export function connect(given: DatabaseConfig, replicas: Replicas, sequelizeOpti
 }
 
 /** The connection of a Sequelize instance that the program has created. */
-export function connectionOf(sequelize: Sequelize): Connection {
+export async function connectionOf(sequelize: Sequelize): Promise<Connection> {
   const isSqlite = sequelize.getDialect() === 'sqlite'
   const database = isSqlite ? fileOf(sequelize).storage : sequelize.getDatabaseName()
   return {
     sequelize,
-    dialect: dialectOfInstance(sequelize),
+    dialect: await dialectOfInstance(sequelize),
     name: `${sequelize.getDialect()} ${database}`,
     endTimeout: isSqlite ? 0 : DEFAULTS.statement,
   }
 }
 
-function dialectOf(config: DatabaseConfig): Dialect {
+// Each dialect loads its driver. Those of other databases are not loaded: pg alone is 5 MB, and a twentieth of the start.
+const importSqlite = () => import('../dialects/sqlite/sqlite.js')
+const importPostgres = () => import('../dialects/postgres/postgres.js')
+const importMysql = () => import('../dialects/mysql/mysql.js')
+
+async function dialectOf(config: DatabaseConfig): Promise<Dialect> {
   switch (config.dialect) {
     case 'sqlite':
-      return sqliteDialect(config)
+      return (await importSqlite()).sqliteDialect(config)
     case 'postgres':
-      return postgresDialect(config)
+      return (await importPostgres()).postgresDialect(config)
     case 'mysql':
     case 'mariadb':
-      return mysqlDialect(config)
+      return (await importMysql()).mysqlDialect(config)
   }
 }
 
-function optionsOf(config: DatabaseConfig): Options {
+async function optionsOf(config: DatabaseConfig): Promise<Options> {
   switch (config.dialect) {
     case 'sqlite':
-      return sqliteOptions(config)
+      return (await importSqlite()).sqliteOptions(config)
     case 'postgres':
-      return postgresOptions(config)
+      return (await importPostgres()).postgresOptions(config)
     case 'mysql':
     case 'mariadb':
-      return mysqlOptions(config)
+      return (await importMysql()).mysqlOptions(config)
   }
 }
 
-function dialectOfInstance(sequelize: Sequelize): Dialect {
+async function dialectOfInstance(sequelize: Sequelize): Promise<Dialect> {
   switch (sequelize.getDialect()) {
     case 'sqlite':
-      return sqliteDialect({ dialect: 'sqlite', ...fileOf(sequelize), options: {} })
+      return (await importSqlite()).sqliteDialect({ dialect: 'sqlite', ...fileOf(sequelize), options: {} })
     case 'postgres':
-      return postgres
+      return (await importPostgres()).postgres
     case 'mysql':
     case 'mariadb':
-      return mysql
+      return (await importMysql()).mysql
     default:
       return other
   }
@@ -127,7 +137,7 @@ function shareOf(poolTimeout: number, config: ServerDatabase, replicas: readonly
   return Math.min(Math.max(share, SHORTEST_SHARE), DEFAULTS.connect)
 }
 
-function replication(config: DatabaseConfig, replicas: readonly DatabaseConfig[]): Options {
+async function replication(config: DatabaseConfig, replicas: readonly DatabaseConfig[]): Promise<Options> {
   if (replicas.length === 0) return {}
   if (config.dialect === 'sqlite' || replicas.some(({ dialect }) => dialect !== config.dialect)) {
     throw new DatabaseStartError(
@@ -137,12 +147,12 @@ function replication(config: DatabaseConfig, replicas: readonly DatabaseConfig[]
   const read = replicas.flatMap((replica) =>
     replica.dialect === 'sqlite' ? [] : replica.hosts.map((host) => readFrom(config, { ...replica, hosts: [host] })),
   )
-  return { replication: { write: {}, read } }
+  return { replication: { write: {}, read: await Promise.all(read) } }
 }
 
-function readFrom(config: ServerDatabase, replica: ServerDatabase) {
-  const { host = '', port, database, username, password } = optionsOf(replica)
-  const { dialectOptions } = optionsOf({ ...config, ssl: stricter(config, replica) })
+async function readFrom(config: ServerDatabase, replica: ServerDatabase) {
+  const { host = '', port, database, username, password } = await optionsOf(replica)
+  const { dialectOptions } = await optionsOf({ ...config, ssl: stricter(config, replica) })
   return {
     host,
     ...(port === undefined ? {} : { port: String(port) }),

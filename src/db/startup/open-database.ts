@@ -78,7 +78,7 @@ export interface OpenDatabase extends Connection {
 export async function openDatabase(database: DatabaseToOpen): Promise<OpenDatabase> {
   refuseSecondCopies({ hasDatabase: true })
   checkEnvironment()
-  const { connection, sync, startTimeout } = newConnection(database)
+  const { connection, sync, startTimeout } = await newConnection(database)
   const { sequelize, dialect, name } = connection
   if (!readFastPath(database.options)) disableFastPath(sequelize)
   try {
@@ -209,12 +209,18 @@ interface NewConnection {
   readonly startTimeout: number
 }
 
-function newConnection({ source, options, createTables, comparesTables = true, log }: DatabaseToOpen): NewConnection {
+async function newConnection({
+  source,
+  options,
+  createTables,
+  comparesTables = true,
+  log,
+}: DatabaseToOpen): Promise<NewConnection> {
   if (typeof source === 'object') return connectionOfProgram(source, options)
   const { config, replicas, echo, sync, startTimeout } = readSettings(source, options)
   const logging = echo ? (sql: string) => log(sql) : false
   return {
-    connection: connect(createTables ? config : existing(config, sync || !comparesTables), replicas, { logging }),
+    connection: await connect(createTables ? config : existing(config, sync || !comparesTables), replicas, { logging }),
     sync,
     startTimeout,
   }
@@ -230,12 +236,12 @@ function existing(config: DatabaseConfig, sync: boolean): DatabaseConfig {
 /** Instances of the program. Their members are replaced once. */
 const used = new WeakSet<Sequelize>()
 
-function connectionOfProgram(sequelize: Sequelize, options: LifespanOptions): NewConnection {
+async function connectionOfProgram(sequelize: Sequelize, options: LifespanOptions): Promise<NewConnection> {
   if (used.has(sequelize))
     throw new BootError(
       'This Sequelize instance is in use by another app, or was closed with its app and cannot be opened again. Make a new one for each app.',
     )
   used.add(sequelize) // before the first await: of two apps that start at once, one has to fail
   const { sync = false, startTimeout = DEFAULT_START_TIMEOUT } = options
-  return { connection: connectionOf(sequelize), sync, startTimeout }
+  return { connection: await connectionOf(sequelize), sync, startTimeout }
 }

@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { QueryTypes, type Sequelize } from 'sequelize'
 import { MEMORY } from '../../db/config/url-parts.js'
 import { lockFile } from '../../db/dialects/sqlite/file-lock.js'
-import { clientInternals, pgClientOf } from '../../db/drivers/pg.js'
 import { sqlite3Of } from '../../db/drivers/sqlite3.js'
 import { sequelizeInternals } from '../../db/sequelize/internals.js'
 import { type HeldConnection, holdConnection } from '../../db/servers/hold-connection.js'
@@ -79,6 +78,7 @@ async function refusePooler(sequelize: Sequelize, { raw }: HeldConnection): Prom
   const [server] = await sequelize.query<{ readonly pid: number }>('SELECT pg_backend_pid() AS pid', {
     type: QueryTypes.SELECT,
   })
+  const { clientInternals, pgClientOf } = await import('../../db/drivers/pg.js') // loads pg
   const { processID } = clientInternals(pgClientOf(raw))
   // Servers without numbers of processes are no poolers.
   if (processID !== null && server?.pid !== processID) throw new MigrationError(BEHIND_POOLER)

@@ -1,4 +1,4 @@
-// Starts an app on SQLite, and prints the packages that this has loaded.
+// Starts an app on the database of its environment, and prints the packages that this has loaded.
 import { createRequire } from 'node:module'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, Field, Get, newLifespan, Page, Paginate, Post, select } from 'sequitur'
@@ -25,7 +25,7 @@ class Heroes {
   }
 }
 
-const lifespan = newLifespan('sqlite://', { sync: true })
+const lifespan = newLifespan(undefined, { sync: true })
 const app = createApp({ controllers: [Heroes], models: [Hero], lifespan, logger: false })
 await app.start()
 const files = Object.keys(createRequire(import.meta.url).cache)

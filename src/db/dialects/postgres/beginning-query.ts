@@ -1,6 +1,6 @@
 import { BareQuery, type FieldDescription, type PgConnection, prepareValue, type SentQuery } from '../../drivers/pg.js'
 import { REFUSED_WRITE } from '../../error-codes.js'
-import { DirectQuery } from '../../fast-path/fast-path.js'
+import { DirectQuery } from '../../fast-path/pg.js'
 
 /** The callbacks for the answer to BEGIN. */
 export interface BeginListener {

@@ -22,7 +22,7 @@ import {
   STARTUP,
 } from './server-settings.js'
 import type { DirectResult, StatementForm } from '../../direct-statement.js'
-import { DirectQuery, type DirectStatement, generateRows } from '../../fast-path/fast-path.js'
+import { DirectQuery, type DirectStatement, generateRows } from '../../fast-path/pg.js'
 
 export interface ClientOptions {
   /** Whether statements with values are prepared on the connection. Undefined: where that is possible, see server-connection.ts. */

@@ -1,7 +1,7 @@
 import { isCachedPlanError } from '../../error-codes.js'
 import type { PgConnection } from '../../drivers/pg.js'
 import { mayPrepare, nameOf, type PreparableForm, renewText, textOf } from './statement-names.js'
-import type { ResultColumns } from '../../fast-path/fast-path.js'
+import type { ResultColumns } from '../../fast-path/pg.js'
 
 /** How many statements one connection keeps prepared. Beyond it, the least recently used one is closed. */
 const MAX_PREPARED = 200
