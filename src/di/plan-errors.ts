@@ -64,7 +64,7 @@ function reason({ type, name = 'value' }: Parameter): string {
 /** A sentence with what to write so that a class is provided. */
 function adviceFor(type: Constructor): string {
   return (
-    howToProvide.inherited(type) ??
+    howToProvide.for(type) ??
     `Put @Injectable() on the class, or write createApp({ providers: [provide(${tokenName(type)}, ...)] }).`
   )
 }
@@ -104,7 +104,7 @@ export function cycle(names: readonly string[]): string {
 
 function classReason(type: unknown, name: string): string {
   const className = typeof type === 'function' ? type.name : String(type)
-  const own = isConstructor(type) ? howToProvide.inherited(type) : undefined
+  const own = isConstructor(type) ? howToProvide.for(type) : undefined
   if (own !== undefined) return `has the type ${className}, which nothing provides. ${own}`
   if (Reflect.get(globalThis, className) === type)
     return (

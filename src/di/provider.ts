@@ -135,7 +135,35 @@ function toProvider<T, D extends readonly Token[]>(token: Token, recipe: Recipe<
 }
 
 /** The advice in the error for a class, and its subclasses, that nothing provides, when it is not `@Injectable()` or `provide(...)`. */
-export const howToProvide = new MetadataKey<string>()
+class ProvisionAdvice {
+  readonly #ofClasses = new MetadataKey<string>()
+  readonly #ofGlobals = new Map<string, string>()
+
+  write(type: object, text: string): void {
+    this.#ofClasses.write(type, text)
+  }
+
+  /** For a class of the platform, by its name: reading one may load it. Those of fetch() are 7 MB, and 3 % of a start. */
+  writeGlobal(name: string, text: string): void {
+    this.#ofGlobals.set(name, text)
+  }
+
+  for(type: Constructor): string | undefined {
+    for (let one: object | null = type; one !== null; one = Object.getPrototypeOf(one)) {
+      const text = this.#ofClasses.own(one) ?? this.#forGlobal(one)
+      if (text !== undefined) return text
+    }
+    return undefined
+  }
+
+  #forGlobal(type: object): string | undefined {
+    if (typeof type !== 'function') return undefined
+    const text = this.#ofGlobals.get(type.name)
+    return text !== undefined && Reflect.get(globalThis, type.name) === type ? text : undefined
+  }
+}
+
+export const howToProvide = new ProvisionAdvice()
 
 /** The provider that a class has without `providers`. Subclasses inherit it: `class Big extends newPagination(...) {}`. */
 const ownProvider = new MetadataKey<Provider>()

@@ -7,17 +7,16 @@ import { howToProvide } from '../di/provider.js'
 import { decodePercent, normalTarget } from './ambiguous-requests.js'
 import { cookiesOf, parseFields } from './input/read-strings.js'
 
+const HOW_TO_RESPOND = 'A handler returns its result; reply(data, { status, headers }) sets the status and headers.'
+
 // Without its import, the name stands for the class of fetch().
-howToProvide.write(
-  globalThis.Request,
+howToProvide.writeGlobal(
+  'Request',
   `It is the class of fetch(). Import the one of the app: import { Request } from 'sequitur'.`,
 )
 howToProvide.write(IncomingMessage, `Inject Request of 'sequitur': its property raw is Node's request.`)
-for (const type of [globalThis.Response, ServerResponse])
-  howToProvide.write(
-    type,
-    'A handler returns its result; reply(data, { status, headers }) sets the status and headers.',
-  )
+howToProvide.writeGlobal('Response', HOW_TO_RESPOND)
+howToProvide.write(ServerResponse, HOW_TO_RESPOND)
 
 /**
  * The request, for a handler that needs more than its declared inputs.

@@ -35,7 +35,7 @@ export class JobArguments implements InputReader<JobArgument> {
   /** Why the parameter is none, and what to write; undefined for the reasons of all parameters. */
   #reason({ type, name = 'input' }: Parameter, member: string): string | undefined {
     if (isDescribed(type)) return this.#inputClass === undefined ? inputIsFirst(type, name, member) : SECOND_INPUT
-    if (!isConstructor(type) || type === Function || type === Promise || howToProvide.inherited(type)) return undefined
+    if (!isConstructor(type) || type === Function || type === Promise || howToProvide.for(type)) return undefined
     if (Reflect.get(globalThis, type.name) === type) return noInput(type.name)
     return (
       `has the type ${type.name}, which nothing provides. For the input of the job, its first parameter, put @Field() on the properties of the class. ` +

@@ -1,4 +1,4 @@
-// Starts an app on the database of its environment, and prints the packages that this has loaded.
+// Starts an app on the database of its environment, and prints the packages that this has loaded, and `undici`, the code of Node's fetch().
 import { createRequire } from 'node:module'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, Field, Get, newLifespan, Page, Paginate, Post, select } from 'sequitur'
@@ -29,5 +29,8 @@ const lifespan = newLifespan(undefined, { sync: true })
 const app = createApp({ controllers: [Heroes], models: [Hero], lifespan, logger: false })
 await app.start()
 const files = Object.keys(createRequire(import.meta.url).cache)
-console.log(JSON.stringify(files.flatMap((file) => /.*node_modules.((?:@[^/\\]+.)?[^/\\]+)/.exec(file)?.[1] ?? [])))
+const packages = files.flatMap((file) => /.*node_modules.((?:@[^/\\]+.)?[^/\\]+)/.exec(file)?.[1] ?? [])
+const { moduleLoadList } = process as unknown as { readonly moduleLoadList: readonly string[] } // of Node, not in its types
+const fetching = moduleLoadList.some((name) => name.endsWith('/undici')) ? ['undici'] : []
+console.log(JSON.stringify([...packages, ...fetching]))
 await app.close()
