@@ -14,6 +14,7 @@ import { AppTokens } from './client-tokens.js'
 import { Health } from './health/health.js'
 import { healthSettings } from './health/health-options.js'
 import { type Lifespan, lifespansOf } from './lifespan.js'
+import type { ErrorBodies, ErrorRules } from './problem.js'
 import { openRelays, type Relays } from './relays.js'
 import { docs } from './openapi/docs-page.js'
 import { infoOf, openApiDocument } from './openapi/document.js'
@@ -62,15 +63,10 @@ export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltA
   const planning = { prefix: options.prefix ?? '/', planner, writer: inputs, lifespans }
   const routes = options.controllers.flatMap((controller) => planRoutes(controller, planning))
   const container = new Container(planner.shared)
-  const observation: RunObservation = {
-    log: logOptionsOf(options),
-    plans: options.log?.explain === true ? new PlanLog(log, explainIn(lifespans)) : undefined,
-    budgetOf: (handlers) => budgetOfApp(options, handlers, log, onExceeded),
-  }
+  const observation = observationOf(options, lifespans, log, onExceeded)
   const background = openBackground(options, { planner, container, lifespans, log, work: options.work, observation })
   refuseIgnoredDecorators(routes, background?.handlers, planner.shared, lifespans.length > 0)
-  const { format, mappings = [], translate } = options.errors ?? {}
-  const bodies = compileErrorFormat(format)
+  const bodies = compileErrorFormat(options.errors?.format)
   const health = healthSettings(options.health)
   const documented = { ...options, health }
   const openapi = () => openApiDocument(routes, new SchemaWriter({ unknownFields }), documented, bodies)
@@ -95,8 +91,26 @@ export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltA
       compileMiddleware(entry, `createApp(): middleware[${index}]`),
     ),
     handlerTimeout: options.timeouts?.handler ?? DEFAULT_TIMEOUTS.handler,
-    errorRules: { findMapped: findMappedIn(mappings), findStatus: findErrorStatusIn(lifespans), bodies, translate },
+    errorRules: errorRulesOf(options, lifespans, bodies),
   }
+}
+
+function observationOf(
+  options: AppOptions,
+  lifespans: readonly Lifespan[],
+  log: Log,
+  onExceeded: ReportExcess | undefined,
+): RunObservation {
+  return {
+    log: logOptionsOf(options),
+    plans: options.log?.explain === true ? new PlanLog(log, explainIn(lifespans)) : undefined,
+    budgetOf: (handlers) => budgetOfApp(options, handlers, log, onExceeded),
+  }
+}
+
+function errorRulesOf({ errors = {} }: AppOptions, lifespans: readonly Lifespan[], bodies: ErrorBodies): ErrorRules {
+  const { mappings = [], translate } = errors
+  return { findMapped: findMappedIn(mappings), findStatus: findErrorStatusIn(lifespans), bodies, translate }
 }
 
 /** Undefined for an app that logs neither requests nor jobs. */

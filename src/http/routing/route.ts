@@ -11,7 +11,7 @@ import { shapeOf } from '../../schema/shape/shape-of.js'
 import type { ValidatorCompiler } from '../../schema/input/validate.js'
 import { type Bind, compileBind, type InputStages, type InputsSchema, inputSchema } from '../input/bind.js'
 import { type Around, requireAround } from './around.js'
-import { type Interceptor, interceptorsOf } from './interceptor.js'
+import { type InterceptableRoute, type Interceptor, interceptorsOf } from './interceptor.js'
 import { liveInterceptors } from './live.js'
 import { type ControllerDeclaration, controllerOf, requireTags } from './controller.js'
 import { type Responses, type RouteDeclaration, type RouteOptions, routesOf } from './methods.js'
@@ -108,15 +108,7 @@ function planRoute(
   runRouteChecks(plan, { name, handler: Reflect.get(controller.prototype, member), response: responses.response })
   const schema = withPlace(name, () => inputSchema(plan.inputs, writer))
   const handler = { name, method, controller, member, plan, segments }
-  const interceptable = {
-    ...handler,
-    status: responses.status,
-    sendsJson: sendsJson(responses, options),
-    sendsEvents: responses.sendsEvents,
-    pattern: pathPattern(segments),
-    transactions: transactionsOf(factsOf(handler), lifespans),
-    hasDatabase: lifespans.length > 0,
-  }
+  const interceptable = interceptableRoute(handler, responses, options, lifespans)
   return {
     ...handler,
     ...responses,
@@ -127,6 +119,23 @@ function planRoute(
     middleware: declared.middleware,
     around: [...declared.around, ...aroundOf(name, options)],
     interceptors: [...interceptorsOf(interceptable), ...liveInterceptors(options.live, interceptable)],
+  }
+}
+
+function interceptableRoute(
+  handler: PlannedHandler,
+  responses: ReturnType<typeof responsesOf>,
+  options: RouteOptions,
+  lifespans: readonly Lifespan[],
+): InterceptableRoute {
+  return {
+    ...handler,
+    status: responses.status,
+    sendsJson: sendsJson(responses, options),
+    sendsEvents: responses.sendsEvents,
+    pattern: pathPattern(handler.segments),
+    transactions: transactionsOf(factsOf(handler), lifespans),
+    hasDatabase: lifespans.length > 0,
   }
 }
 
