@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from 'openapi3-ts/oas31'
 import type { FindErrorStatus } from '../core/error-status.js'
-import { UNLIMITED } from '../core/events/query-counter.js'
+import { type QueryLimits, UNLIMITED } from '../core/events/query-counter.js'
 import { type Background, openBackground, type RunObservation } from './background.js'
 import { Container } from '../di/container.js'
 import { Planner } from '../di/plan.js'
@@ -66,6 +66,7 @@ export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltA
   const observation = observationOf(options, lifespans, log, onExceeded)
   const background = openBackground(options, { planner, container, lifespans, log, work: options.work, observation })
   refuseIgnoredDecorators(routes, background?.handlers, planner.shared, lifespans.length > 0)
+  const budget = observation.budgetOf(routes)
   const bodies = compileErrorFormat(options.errors?.format)
   const health = healthSettings(options.health)
   const documented = { ...options, health }
@@ -76,11 +77,8 @@ export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltA
     routes,
     openapi,
     log,
-    recorder: new RequestRecorder(
-      observation.log && new RequestLog(log, observation.log, observation.plans),
-      observation.budgetOf(routes),
-    ),
-    router: newRouter(routes, new ValidatorCompiler(inputs.components), options, log),
+    recorder: new RequestRecorder(observation.log && new RequestLog(log, observation.log, observation.plans), budget),
+    router: newRouter(routes, new ValidatorCompiler(inputs.components), budget.limits, options, log),
     container,
     background,
     relays: openRelays(options.relays, lifespans, log, options.work),
@@ -151,15 +149,20 @@ function allProvisions(options: AppOptions, lifespans: readonly Lifespan[], log:
 function newRouter(
   routes: readonly Route[],
   validators: ValidatorCompiler,
+  limits: QueryLimits,
   options: AppOptions,
   log: Log,
 ): Router<ServedRoute> {
   const router = new Router<ServedRoute>()
-  const lifespans = lifespansOf(options)
-  for (const route of routes)
-    router.add(
-      serveRoute(route, validators, lifespans, options.bodyLimit ?? DEFAULT_BODY_LIMIT, (text) => log.warn(text)),
-    )
+  const { bodyLimit = DEFAULT_BODY_LIMIT } = options
+  const serving = {
+    validators,
+    lifespans: lifespansOf(options),
+    limits,
+    bodyLimit,
+    warn: (text: string) => log.warn(text),
+  }
+  for (const route of routes) router.add(serveRoute(route, serving))
   return router
 }
 
