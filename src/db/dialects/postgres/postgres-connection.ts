@@ -63,7 +63,8 @@ export class PipelinedConnection extends PgConnection {
     const { settings = '', beginsApart = false } = this.needs
     const begin = beginStatement(this.needs)
     this.#client.beginWithNextQuery(begin, settings, beginsApart)
-    logStatement(this.sequelize, `${begin}${settings}`)
+    const { logging } = sequelizeInternals(this.sequelize).options
+    if (logging) logStatement(this.sequelize, `${begin}${settings}`, logging)
     this.begun()
   }
 
