@@ -350,11 +350,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     // If ROLLBACK fails, the connection is closed, which also undoes the work.
     const { token } = this.#options
     const sends = token && this.#mayHaveWritten(transaction) ? token : undefined
-    const end = () =>
-      commits ? transaction.end('commit', sends, closing) : transaction.end('rollback')?.catch(() => {})
-    // A read that was sent without the transaction after all had settled: its connection must not be given to another session before it ends.
-    const isReading = !transaction.taken?.hasBegun && !transaction.statements.isEmpty
-    const ending = isReading ? transaction.statements.empty().then(end) : end()
+    const ending = commits ? transaction.end('commit', sends, closing) : transaction.end('rollback')?.catch(() => {})
     const failed = (error: unknown): never => {
       if (this.isUnknown(error)) transaction.tables?.committed()
       if (this.#options.reader && this.#dialect.isStale(error)) this.#staleError = error
