@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from 'openapi3-ts/oas31'
 import type { FindErrorStatus } from '../core/error-status.js'
-import { UNLIMITED } from '../core/events/query-counter.js'
+import { type QueryLimits, UNLIMITED } from '../core/events/query-counter.js'
 import { type Background, openBackground, type RunObservation } from './background.js'
 import { Container } from '../di/container.js'
 import { Planner } from '../di/plan.js'
@@ -14,6 +14,7 @@ import { AppTokens } from './client-tokens.js'
 import { Health } from './health/health.js'
 import { healthSettings } from './health/health-options.js'
 import { type Lifespan, lifespansOf } from './lifespan.js'
+import type { ErrorBodies, ErrorRules } from './problem.js'
 import { openRelays, type Relays } from './relays.js'
 import { docs } from './openapi/docs-page.js'
 import { checkOpenApiDocument, infoOf, openApiDocument } from './openapi/document.js'
@@ -62,15 +63,11 @@ export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltA
   const planning = { prefix: options.prefix ?? '/', planner, writer: inputs, lifespans }
   const routes = options.controllers.flatMap((controller) => planRoutes(controller, planning))
   const container = new Container(planner.shared)
-  const observation: RunObservation = {
-    log: logOptionsOf(options),
-    plans: options.log?.explain === true ? new PlanLog(log, explainIn(lifespans)) : undefined,
-    budgetOf: (handlers) => budgetOfApp(options, handlers, log, onExceeded),
-  }
+  const observation = observationOf(options, lifespans, log, onExceeded)
   const background = openBackground(options, { planner, container, lifespans, log, work: options.work, observation })
   refuseIgnoredDecorators(routes, background?.handlers, planner.shared, lifespans.length > 0)
-  const { format, mappings = [], translate } = options.errors ?? {}
-  const bodies = compileErrorFormat(format)
+  const budget = observation.budgetOf(routes)
+  const bodies = compileErrorFormat(options.errors?.format)
   const health = healthSettings(options.health)
   const documented = { ...options, health }
   const openapi = () => openApiDocument(routes, new SchemaWriter({ unknownFields }), documented, bodies)
@@ -80,11 +77,8 @@ export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltA
     routes,
     openapi,
     log,
-    recorder: new RequestRecorder(
-      observation.log && new RequestLog(log, observation.log, observation.plans),
-      observation.budgetOf(routes),
-    ),
-    router: newRouter(routes, new ValidatorCompiler(inputs.components), options, log),
+    recorder: new RequestRecorder(observation.log && new RequestLog(log, observation.log, observation.plans), budget),
+    router: newRouter(routes, new ValidatorCompiler(inputs.components), budget.limits, options, log),
     container,
     background,
     relays: openRelays(options.relays, lifespans, log, options.work),
@@ -95,8 +89,26 @@ export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltA
       compileMiddleware(entry, `createApp(): middleware[${index}]`),
     ),
     handlerTimeout: options.timeouts?.handler ?? DEFAULT_TIMEOUTS.handler,
-    errorRules: { findMapped: findMappedIn(mappings), findStatus: findErrorStatusIn(lifespans), bodies, translate },
+    errorRules: errorRulesOf(options, lifespans, bodies),
   }
+}
+
+function observationOf(
+  options: AppOptions,
+  lifespans: readonly Lifespan[],
+  log: Log,
+  onExceeded: ReportExcess | undefined,
+): RunObservation {
+  return {
+    log: logOptionsOf(options),
+    plans: options.log?.explain === true ? new PlanLog(log, explainIn(lifespans)) : undefined,
+    budgetOf: (handlers) => budgetOfApp(options, handlers, log, onExceeded),
+  }
+}
+
+function errorRulesOf({ errors = {} }: AppOptions, lifespans: readonly Lifespan[], bodies: ErrorBodies): ErrorRules {
+  const { mappings = [], translate } = errors
+  return { findMapped: findMappedIn(mappings), findStatus: findErrorStatusIn(lifespans), bodies, translate }
 }
 
 /** Undefined for an app that logs neither requests nor jobs. */
@@ -137,15 +149,20 @@ function allProvisions(options: AppOptions, lifespans: readonly Lifespan[], log:
 function newRouter(
   routes: readonly Route[],
   validators: ValidatorCompiler,
+  limits: QueryLimits,
   options: AppOptions,
   log: Log,
 ): Router<ServedRoute> {
   const router = new Router<ServedRoute>()
-  const lifespans = lifespansOf(options)
-  for (const route of routes)
-    router.add(
-      serveRoute(route, validators, lifespans, options.bodyLimit ?? DEFAULT_BODY_LIMIT, (text) => log.warn(text)),
-    )
+  const { bodyLimit = DEFAULT_BODY_LIMIT } = options
+  const serving = {
+    validators,
+    lifespans: lifespansOf(options),
+    limits,
+    bodyLimit,
+    warn: (text: string) => log.warn(text),
+  }
+  for (const route of routes) router.add(serveRoute(route, serving))
   return router
 }
 

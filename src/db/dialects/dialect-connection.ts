@@ -82,13 +82,12 @@ export abstract class DialectConnection implements TransactionConnection {
   }
 
   command(sql: string): Promise<unknown> {
-    return new Promise((resolve, reject) => this.#sendCommand(sql, { resolve, reject }))
-  }
-
-  #sendCommand(sql: string, settle: Settle<unknown>): void {
     const { sequelize, raw: connection, direct } = this
-    if (direct) sendThen(sequelize, direct, { connection, text: sql, values: [] }, asSequelizeReturns, settle)
-    else sendCommand(sequelize, connection, sql, settle)
+    return new Promise((resolve, reject) => {
+      const settle = { resolve, reject }
+      if (direct) sendThen(sequelize, direct, { connection, text: sql, values: [] }, asSequelizeReturns, settle)
+      else sendCommand(sequelize, connection, sql, settle)
+    })
   }
 
   async beginAgain(): Promise<void> {
@@ -97,13 +96,20 @@ export abstract class DialectConnection implements TransactionConnection {
     this.needs.observer?.begun(this.needs)
   }
 
-  end(end: TransactionEnd, { resolve, reject }: Ending): void {
-    const answered = (answer: unknown) => resolve(end === 'rollback' || this.isKept(answer))
-    this.#sendCommand(END_SQL[end], { resolve: answered, reject })
+  end(end: TransactionEnd, ending: Ending): void {
+    const { sequelize, raw: connection, direct } = this
+    const text = END_SQL[end]
+    const isDone = (result: unknown) => end === 'rollback' || this.isKept(result)
+    if (direct) return sendThen(sequelize, direct, { connection, text, values: [] }, isDone, ending)
+    sendCommand(sequelize, connection, text, {
+      // Sequelize's query() resolves to [rows, result].
+      resolve: (answer) => ending.resolve(isDone(Array.isArray(answer) ? answer[1] : undefined)),
+      reject: (error) => ending.reject(error),
+    })
   }
 
-  /** @param _answer to COMMIT, as Sequelize returns it. */
-  protected isKept(_answer: unknown): boolean {
+  /** @param _result of COMMIT, as the driver returns it. */
+  protected isKept(_result: unknown): boolean {
     return true
   }
 

@@ -53,6 +53,27 @@ export function leaveScopes<T>(work: () => T): T {
   return storage.run(undefined, work)
 }
 
+/** The sessions of the response that is being made, of several databases. */
+let responding: Entered | undefined
+
+/** Runs the synchronous work that makes the response of a session: what it reads must belong to the session. */
+export function respondFor<T>(holder: ScopeHolder, work: () => T): T {
+  const outer = responding
+  responding = { holder, outer }
+  try {
+    return work()
+  } finally {
+    responding = outer
+  }
+}
+
+/** The scope for which the calling code works: that of the response which it makes, or the current one. */
+export function scopeOfWork(sequelize: Sequelize): TransactionScope | undefined {
+  let at = responding
+  while (at && at.holder.sequelize !== sequelize) at = at.outer
+  return at ? scopeOf(at.holder) : currentScope(sequelize)
+}
+
 // A scope that is no longer current must not be kept: a job that starts the next one in its own session would keep all.
 function without(entered: Entered | undefined, sequelize: Sequelize): Entered | undefined {
   if (entered === undefined) return undefined

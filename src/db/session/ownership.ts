@@ -1,7 +1,7 @@
-import { Model, type ModelStatic, type Sequelize } from 'sequelize'
+import { Model, type ModelStatic } from 'sequelize'
 import { OtherSessionError } from '../errors.js'
 import { instanceInternals, modelOf } from '../sequelize/internals.js'
-import { currentScope, type ScopeHolder, scopeOf } from './current-scope.js'
+import { scopeOfWork } from './current-scope.js'
 import type { SessionTransaction } from './transaction/session-transaction.js'
 import type { CompiledStatement } from '../direct-statement.js'
 
@@ -27,25 +27,6 @@ interface Marked {
 
 function markOf(instance: Model & Marked): Mark | undefined {
   return instance[MARK]
-}
-
-/** The sessions of the response that is being made, of several databases. */
-interface Responding {
-  readonly holder: ScopeHolder
-  readonly outer: Responding | undefined
-}
-
-let responding: Responding | undefined
-
-/** Runs the synchronous work that makes the response of a session: what it reads must belong to the session. */
-export function respondFor<T>(holder: ScopeHolder, work: () => T): T {
-  const outer = responding
-  responding = { holder, outer }
-  try {
-    return work()
-  } finally {
-    responding = outer
-  }
 }
 
 /** Called with an instance that is written in the session which was found in the asynchronous context. */
@@ -118,16 +99,10 @@ const GUARDED = {
 export function assertUsable(instance: Model & Marked, given?: SessionTransaction): void {
   const made = instance[MARK]
   if (!made) return
-  const here = given ?? currentTransaction(made.transaction.sequelize)
+  const here = given ?? scopeOfWork(made.transaction.sequelize)?.transaction
   if (!here || here === made.transaction || here.owner.family === made.transaction.owner.family) return
   if (isOfOther(made, here, modelOf(instance)) || mayBeUndone(made.transaction, here))
     throw refusal(made, here, instance)
-}
-
-function currentTransaction(sequelize: Sequelize): SessionTransaction | undefined {
-  let at = responding
-  while (at && at.holder.sequelize !== sequelize) at = at.outer
-  return (at ? scopeOf(at.holder) : currentScope(sequelize))?.transaction
 }
 
 function isOfOther({ rowOwner }: Mark, here: SessionTransaction, model: ModelStatic<Model>): boolean {

@@ -9,10 +9,9 @@ import { codeOf, type Dialect, isLostConnection, type TransactionNeeds } from '.
 import { CommitUnknownError, ReadOnlyError, StaleSnapshotError, UnawaitedQueryError } from '../errors.js'
 import { observeAgain, observeSession, type SessionObserver } from '../events/session-observer.js'
 import { Callbacks } from './callbacks.js'
-import { currentScope, enterScope, type ScopeHolder } from './current-scope.js'
+import { currentScope, enterScope, respondFor, type ScopeHolder } from './current-scope.js'
 import type { QueuedLastWork, SentTogether } from './last-work.js'
 import { sql } from '../statements/statement.js'
-import { respondFor } from './ownership.js'
 import type { Session } from './session.js'
 import { LastScope, TransactionScope } from './transaction-scope.js'
 import { type ReaderUnit, SessionTransaction, type TransactionOwner } from './transaction/session-transaction.js'
@@ -278,16 +277,21 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
   }
 
   commit(abort?: Abort): Promise<void> | undefined {
-    if (this.made) return this.#commitAfterLastWork(this.made, abort)
-    this.#closedAs = 'committed'
-    return undefined
+    if (!this.made) {
+      this.#closedAs = 'committed'
+      return undefined
+    }
+    const { transaction, lastWork } = this.made
+    return lastWork && !transaction.rollbackRequested
+      ? this.#commitAfterLastWork(transaction, lastWork, abort)
+      : this.#commit(transaction)
   }
 
   #commitAfterLastWork(
-    { transaction, lastWork }: TransactionScope,
+    transaction: SessionTransaction,
+    lastWork: QueuedLastWork,
     abort: Abort | undefined,
   ): Promise<void> | undefined {
-    if (!lastWork || transaction.rollbackRequested) return this.#commit(transaction)
     transaction.close('committed') // what the program queues from now on would not be committed
     const scope = new LastScope(transaction)
     const session = new this.#SessionClass(scope)
@@ -346,11 +350,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     // If ROLLBACK fails, the connection is closed, which also undoes the work.
     const { token } = this.#options
     const sends = token && this.#mayHaveWritten(transaction) ? token : undefined
-    const end = () =>
-      commits ? transaction.end('commit', sends, closing) : transaction.end('rollback')?.catch(() => {})
-    // A read that was sent without the transaction after all had settled: its connection must not be given to another session before it ends.
-    const isReading = !transaction.taken?.hasBegun && !transaction.statements.isEmpty
-    const ending = isReading ? transaction.statements.empty().then(end) : end()
+    const ending = commits ? transaction.end('commit', sends, closing) : transaction.end('rollback')?.catch(() => {})
     const failed = (error: unknown): never => {
       if (this.isUnknown(error)) transaction.tables?.committed()
       if (this.#options.reader && this.#dialect.isStale(error)) this.#staleError = error

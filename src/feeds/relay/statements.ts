@@ -52,11 +52,19 @@ export type RelayStatements = ReturnType<typeof relayStatements>
 /** The SQL of relays, in the language of one database. @param dialect as Sequelize names it: `postgres`. */
 export function relayStatements(dialect: string) {
   const on = new TypedSql(dialect)
-  const payload = rawSql(on.isPostgres ? 'CAST(payload AS TEXT) AS payload' : 'payload')
-  const columns = sql`position, id, topic, topic_key, type, ${payload}, feed_tenant, trace, created`
-  const ofTaker = ({ name, taker }: Pick<RelayTaking, 'name' | 'taker'>) =>
-    sql`name = ${on.text(name)} AND taken_by = ${on.text(taker)}`
-  const returning = rawSql(on.isMysql ? '' : 'RETURNING name')
+  return {
+    ...leaseStatements(on),
+    ...positionStatements(on),
+    ...topicStatements(on),
+
+    /** All relays, for operators. */
+    all: sql<RelayRow>`SELECT name, failures, error, CASE WHEN valid_until >= ${on.now} THEN 1 ELSE 0 END AS taken FROM feed_relay ORDER BY name`,
+  }
+}
+
+/** The row of a relay: which process runs it. */
+function leaseStatements(on: TypedSql) {
+  const returning = returningName(on)
   return {
     /** Adds the row of a relay, which begins with the oldest event. */
     add(name: string): Sql {
@@ -74,39 +82,36 @@ export function relayStatements(dialect: string) {
       return sql`UPDATE feed_relay SET ${set} WHERE name = ${on.text(name)} AND ${free} ${returning}`
     },
 
-    /** Its offset. */
-    offset(name: string): Sql<{ readonly position: string | number }> {
-      return sql`SELECT position FROM feed_relay WHERE name = ${on.text(name)}`
-    },
-
     renew({ lease, ...taking }: RelayTaking): Sql {
       const until = sql`${on.now} + ${on.big(lease)}`
-      return sql`UPDATE feed_relay SET valid_until = ${until} WHERE ${ofTaker(taking)} ${returning}`
+      return sql`UPDATE feed_relay SET valid_until = ${until} WHERE ${takenBy(on, taking)} ${returning}`
     },
 
     /** Another process may take it at once. */
     release(taking: RelayTaking): Sql {
-      return sql`UPDATE feed_relay SET taken_by = NULL, valid_until = 0 WHERE ${ofTaker(taking)}`
+      return sql`UPDATE feed_relay SET taken_by = NULL, valid_until = 0 WHERE ${takenBy(on, taking)}`
+    },
+
+    fail(taking: RelayTaking, error: string): Sql {
+      const set = sql`failures = failures + 1, error = ${on.text(error)}, updated = ${on.now}`
+      return sql`UPDATE feed_relay SET ${set} WHERE ${takenBy(on, taking)}`
+    },
+  }
+}
+
+/** The offset of a relay for all topics, and the events after it. */
+function positionStatements(on: TypedSql) {
+  return {
+    /** Its offset. */
+    offset(name: string): Sql<{ readonly position: string | number }> {
+      return sql`SELECT position FROM feed_relay WHERE name = ${on.text(name)}`
     },
 
     /** Writes the offset, if the relay is still taken. */
     advance(taking: RelayTaking, position: string): Sql {
       // The lease too: where an UPDATE tells how many rows it has changed, one must have changed.
       const set = sql`position = ${on.big(position)}, valid_until = ${on.now} + ${on.big(taking.lease)}, failures = 0, error = NULL, updated = ${on.now}`
-      return sql`UPDATE feed_relay SET ${set} WHERE ${ofTaker(taking)} ${returning}`
-    },
-
-    advanceTopics(relay: string, topics: readonly TopicPart[]): Sql {
-      const rows = topics.map(({ topic_key, upTo }) => sql`(${on.text(relay)}, ${on.text(topic_key)}, ${on.big(upTo)})`)
-      const insert = sql`INSERT INTO feed_relay_topic (relay, topic_key, position) VALUES ${joined(rows, ', ')}`
-      return on.isMysql
-        ? sql`${insert} ON DUPLICATE KEY UPDATE position = VALUES(position)`
-        : sql`${insert} ON CONFLICT (relay, topic_key) DO UPDATE SET position = excluded.position`
-    },
-
-    fail(taking: RelayTaking, error: string): Sql {
-      const set = sql`failures = failures + 1, error = ${on.text(error)}, updated = ${on.now}`
-      return sql`UPDATE feed_relay SET ${set} WHERE ${ofTaker(taking)}`
+      return sql`UPDATE feed_relay SET ${set} WHERE ${takenBy(on, taking)} ${returningName(on)}`
     },
 
     /** The last event that is visible. */
@@ -115,9 +120,14 @@ export function relayStatements(dialect: string) {
     /** The events of these types after a position, up to another one. */
     between(types: readonly string[], after: string, upTo: string, most: number): Sql<RelayedRow> {
       const range = sql`position > ${on.big(after)} AND position <= ${on.big(upTo)}`
-      return sql`SELECT ${columns} FROM feed_event WHERE ${range} AND type IN (${on.texts(types)}) ORDER BY position LIMIT ${on.limit(most)}`
+      return sql`SELECT ${columnsOf(on)} FROM feed_event WHERE ${range} AND type IN (${on.texts(types)}) ORDER BY position LIMIT ${on.limit(most)}`
     },
+  }
+}
 
+/** The offsets of a relay for each topic, and the events after them. */
+function topicStatements(on: TypedSql) {
+  return {
     /**
      * The next topics, in the order of their keys, that have events which the relay has not seen.
      *
@@ -140,10 +150,29 @@ export function relayStatements(dialect: string) {
         ({ topic_key, after, upTo }) =>
           sql`(topic_key = ${on.text(topic_key)} AND position > ${on.big(after)} AND position <= ${on.big(upTo)})`,
       )
-      return sql`SELECT ${columns} FROM feed_event WHERE (${joined(ranges, ' OR ')}) AND type IN (${on.texts(types)}) ORDER BY topic_key, position LIMIT ${on.limit(most)}`
+      return sql`SELECT ${columnsOf(on)} FROM feed_event WHERE (${joined(ranges, ' OR ')}) AND type IN (${on.texts(types)}) ORDER BY topic_key, position LIMIT ${on.limit(most)}`
     },
 
-    /** All relays, for operators. */
-    all: sql<RelayRow>`SELECT name, failures, error, CASE WHEN valid_until >= ${on.now} THEN 1 ELSE 0 END AS taken FROM feed_relay ORDER BY name`,
+    advanceTopics(relay: string, topics: readonly TopicPart[]): Sql {
+      const rows = topics.map(({ topic_key, upTo }) => sql`(${on.text(relay)}, ${on.text(topic_key)}, ${on.big(upTo)})`)
+      const insert = sql`INSERT INTO feed_relay_topic (relay, topic_key, position) VALUES ${joined(rows, ', ')}`
+      return on.isMysql
+        ? sql`${insert} ON DUPLICATE KEY UPDATE position = VALUES(position)`
+        : sql`${insert} ON CONFLICT (relay, topic_key) DO UPDATE SET position = excluded.position`
+    },
   }
+}
+
+function takenBy(on: TypedSql, { name, taker }: Pick<RelayTaking, 'name' | 'taker'>): Sql {
+  return sql`name = ${on.text(name)} AND taken_by = ${on.text(taker)}`
+}
+
+function columnsOf(on: TypedSql): Sql {
+  const payload = rawSql(on.isPostgres ? 'CAST(payload AS TEXT) AS payload' : 'payload')
+  return sql`position, id, topic, topic_key, type, ${payload}, feed_tenant, trace, created`
+}
+
+/** Ends a statement that changes the row of a relay: its name, where the database returns it. */
+function returningName(on: TypedSql): Sql {
+  return rawSql(on.isMysql ? '' : 'RETURNING name')
 }

@@ -26,39 +26,6 @@ const COLUMNS = 'topic_key, topic, id, aggregatetype, aggregateid, type, payload
 
 /** What writes events, immediately before COMMIT. */
 export function publishStatements(on: TypedSql) {
-  const now = on.isPostgres ? rawSql('CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)') : on.now
-  const payload = (json: string) => (on.isPostgres ? sql`CAST(${json} AS JSONB)` : sql`${json}`)
-  const row = (event: NewEvent, position: Sql) => {
-    const { topicKey, topic, id, aggregate, type, tenant, trace } = event
-    const uuid = on.isPostgres ? sql`CAST(${id} AS UUID)` : sql`${id}`
-    const names = sql`${on.text(topicKey)}, ${on.text(topic)}, ${uuid}, ${on.text(aggregate)}, ${on.text(topic)}, ${on.text(type)}`
-    return sql`(${position}${names}, ${payload(event.payload)}, ${on.text(tenant)}, ${on.text(trace)}, ${now})`
-  }
-  const insert = (events: readonly NewEvent[]) => {
-    const rows = events.map((event) => row(event, rawSql('')))
-    return fixed(sql`INSERT INTO feed_event (${rawSql(COLUMNS)}) VALUES ${joined(rows, ', ')}`)
-  }
-  const inserts = (events: readonly NewEvent[]) => chunksOf(events, MOST_ROWS).map(insert)
-
-  // The row of the topic is locked until the commit.
-  const count = (topicKey: string, count: number) => {
-    const by = rawSql(String(count))
-    return on.isMysql
-      ? sql`INSERT INTO feed_topic (topic_key, position, deleted) VALUES (${on.text(topicKey)}, LAST_INSERT_ID(${by}), 0) ON DUPLICATE KEY UPDATE position = LAST_INSERT_ID(position + ${by})`
-      : sql`INSERT INTO feed_topic (topic_key, position, deleted) VALUES (${on.text(topicKey)}, ${by}, 0) ON CONFLICT (topic_key) DO UPDATE SET position = feed_topic.position + ${by}`
-  }
-  const counted = (topicKey: string) =>
-    on.isMysql ? sql`LAST_INSERT_ID()` : sql`(SELECT position FROM feed_topic WHERE topic_key = ${on.text(topicKey)})`
-  const insertCounted = (topicKey: string, events: readonly NewEvent[]) => {
-    const rows = events.map((event, n) =>
-      row(event, sql`${counted(topicKey)} - ${rawSql(String(events.length - 1 - n))}, `),
-    )
-    return [
-      count(topicKey, events.length),
-      sql`INSERT INTO feed_event (position, ${rawSql(COLUMNS)}) VALUES ${joined(rows, ', ')}`,
-    ]
-  }
-
   return {
     /**
      * Positions are given under the lock of the topic, which is held until the commit is visible: in the order of the commits. Topics are locked in one order, and
@@ -67,15 +34,54 @@ export function publishStatements(on: TypedSql) {
      * @param isCounted whether the rows of topics count their positions.
      */
     publish(events: readonly NewEvent[], isCounted: boolean): readonly Sql<unknown>[] {
-      if (on.isSqlite) return inserts(events) // one transaction writes at a time
+      if (on.isSqlite) return inserts(on, events) // one transaction writes at a time
       const [first] = events
       if (!isCounted && first?.isOrdered && events.length === 1) return [insertLocked(first)]
-      if (!isCounted) return [...locks(on, events), ...inserts(events)]
+      if (!isCounted) return [...locks(on, events), ...inserts(on, events)]
       return [...groupedBy(events, ({ topicKey }) => topicKey)]
         .sort(([a], [b]) => (a < b ? -1 : 1))
-        .flatMap(([key, ofTopic]) => chunksOf(ofTopic, MOST_ROWS).flatMap((some) => insertCounted(key, some)))
+        .flatMap(([key, ofTopic]) => chunksOf(ofTopic, MOST_ROWS).flatMap((some) => insertCounted(on, key, some)))
     },
   }
+}
+
+const CLOCK_OF_POSTGRES = rawSql('CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)')
+
+/** The values of a row. @param position with a comma; empty where the table gives it. */
+function row(on: TypedSql, event: NewEvent, position: Sql): Sql {
+  const { topicKey, topic, id, aggregate, type, tenant, trace } = event
+  const now = on.isPostgres ? CLOCK_OF_POSTGRES : on.now
+  const payload = on.isPostgres ? sql`CAST(${event.payload} AS JSONB)` : sql`${event.payload}`
+  const uuid = on.isPostgres ? sql`CAST(${id} AS UUID)` : sql`${id}`
+  const names = sql`${on.text(topicKey)}, ${on.text(topic)}, ${uuid}, ${on.text(aggregate)}, ${on.text(topic)}, ${on.text(type)}`
+  return sql`(${position}${names}, ${payload}, ${on.text(tenant)}, ${on.text(trace)}, ${now})`
+}
+
+function inserts(on: TypedSql, events: readonly NewEvent[]): readonly Sql<unknown>[] {
+  return chunksOf(events, MOST_ROWS).map((some) => {
+    const rows = some.map((event) => row(on, event, rawSql('')))
+    return fixed(sql`INSERT INTO feed_event (${rawSql(COLUMNS)}) VALUES ${joined(rows, ', ')}`)
+  })
+}
+
+/** Inserts the events of a topic, whose row counts their positions. */
+function insertCounted(on: TypedSql, topicKey: string, events: readonly NewEvent[]): readonly Sql<unknown>[] {
+  const counted = on.isMysql
+    ? sql`LAST_INSERT_ID()`
+    : sql`(SELECT position FROM feed_topic WHERE topic_key = ${on.text(topicKey)})`
+  const rows = events.map((event, n) => row(on, event, sql`${counted} - ${rawSql(String(events.length - 1 - n))}, `))
+  return [
+    addToPosition(on, topicKey, events.length),
+    sql`INSERT INTO feed_event (position, ${rawSql(COLUMNS)}) VALUES ${joined(rows, ', ')}`,
+  ]
+}
+
+// The row of the topic is locked until the commit.
+function addToPosition(on: TypedSql, topicKey: string, count: number): Sql {
+  const by = rawSql(String(count))
+  return on.isMysql
+    ? sql`INSERT INTO feed_topic (topic_key, position, deleted) VALUES (${on.text(topicKey)}, LAST_INSERT_ID(${by}), 0) ON DUPLICATE KEY UPDATE position = LAST_INSERT_ID(position + ${by})`
+    : sql`INSERT INTO feed_topic (topic_key, position, deleted) VALUES (${on.text(topicKey)}, ${by}, 0) ON CONFLICT (topic_key) DO UPDATE SET position = feed_topic.position + ${by}`
 }
 
 /**

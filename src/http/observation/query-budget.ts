@@ -40,9 +40,10 @@ export function checkBudget(budget: unknown, where: string): void {
 /** The default limits of an app. */
 const DEFAULTS: QueryLimits = { statements: Infinity, repeats: 10 }
 
-export function limitsOf(budget: QueryBudgetOption = {}, { statements, repeats } = DEFAULTS): QueryLimits {
+/** The limits of a budget. @param others those that it leaves out. */
+export function limitsOf(budget: QueryBudgetOption = {}, others = DEFAULTS): QueryLimits {
   if (budget === false) return UNLIMITED
-  return { statements, repeats, ...(typeof budget === 'number' ? { statements: budget } : budget) }
+  return { ...others, ...(typeof budget === 'number' ? { statements: budget } : budget) }
 }
 
 /** A request, or a job, of a test has sent more statements than its budget allows. */
@@ -71,15 +72,6 @@ export function warnOnce(warn: (text: string) => void): ReportExcess {
     warned.add(key)
     warn(describeExcess(excess, record))
   }
-}
-
-/** Sets the limits of a request, or job, whose handler is known. @param budget that of its handler. */
-export function limitQueries(
-  { queries }: WorkRecord,
-  budget: QueryBudgetOption | undefined,
-  { limits, report }: BudgetOfApp,
-): void {
-  if (report || budgetExceeded.hasSubscribers) queries.limits = budget === undefined ? limits : limitsOf(budget, limits)
 }
 
 /** Publishes how the statements of a request, or job, have exceeded their budget, and reports it. */

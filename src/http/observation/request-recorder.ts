@@ -1,15 +1,16 @@
 import type { ServerResponse } from 'node:http'
-import { inputRefused, REQUEST_CHANNELS, requestEnd } from '../../core/events/channels.js'
+import { budgetExceeded, inputRefused, REQUEST_CHANNELS, requestEnd } from '../../core/events/channels.js'
+import type { QueryLimits } from '../../core/events/query-counter.js'
 import { RequestRecord } from '../../core/events/request-record.js'
 import { HttpError, type InputIssue } from '../errors.js'
 import type { Request } from '../request.js'
-import { type BudgetOfApp, limitQueries, type QueryBudgetOption, reportExcesses } from './query-budget.js'
+import { type BudgetOfApp, reportExcesses } from './query-budget.js'
 import type { RequestLog } from './request-log.js'
 
 interface RecordedRoute {
   readonly pattern: string
   readonly name: string
-  readonly budget: QueryBudgetOption | undefined
+  readonly limits: QueryLimits
 }
 
 /** Makes the record of each request that has a subscriber, and publishes and logs its beginning and its end. */
@@ -39,10 +40,10 @@ export class RequestRecorder {
   }
 
   /** The route was found. */
-  matched(record: RequestRecord, { pattern, name, budget }: RecordedRoute): void {
+  matched(record: RequestRecord, { pattern, name, limits }: RecordedRoute): void {
     record.route = pattern
     record.handler = name
-    limitQueries(record, budget, this.#budget)
+    if (this.#budget.report || budgetExceeded.hasSubscribers) record.queries.limits = limits
   }
 
   /** Its statements have exceeded their budget. The response is not sent yet. */

@@ -1,7 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { messageOf } from '../../core/to-error.js'
 import { ignoreRejections } from '../../core/promises.js'
-import { compileStringify, ResponseMismatchError, type Stringify } from '../../schema/output/encode.js'
+import { compileEncoder, ResponseMismatchError, type Stringify } from '../../schema/output/encode.js'
 import type { Shape } from '../../schema/shape/shape.js'
 import { stringifyUntyped, UntypedValueError } from '../../schema/output/untyped-value.js'
 import { fileResponse } from './file-response.js'
@@ -266,14 +266,14 @@ function checkHeaders(headers: readonly (readonly [string, ReplyHeaderValues[str
 }
 
 function stringifyDeclared(shape: Shape, name: string): Stringify {
-  const stringify = compileStringify(shape)
+  const encode = compileEncoder(shape)
   return (value) => {
     if (value === undefined)
       throw new TypeError(
         `${name} returned nothing, but declares a response. Return it (is a 'return' missing?), or remove the declaration.`,
       )
     try {
-      return stringify(value)
+      return JSON.stringify(encode(value))
     } catch (cause) {
       ignoreRejections(value)
       if (!(cause instanceof ResponseMismatchError)) throw cause

@@ -1,4 +1,5 @@
 import { BootError, withPlace } from '../../core/boot-error.js'
+import type { QueryLimits } from '../../core/events/query-counter.js'
 import { integer } from '../../core/option-checks.js'
 import type { Argument, Plan, Planner, Step } from '../../di/plan.js'
 import { buildFirst, inputsOfStages, stepsOfStage } from '../../di/plan-order.js'
@@ -11,7 +12,7 @@ import { shapeOf } from '../../schema/shape/shape-of.js'
 import type { ValidatorCompiler } from '../../schema/input/validate.js'
 import { type Bind, compileBind, type InputStages, type InputsSchema, inputSchema } from '../input/bind.js'
 import { type Around, requireAround } from './around.js'
-import { type Interceptor, interceptorsOf } from './interceptor.js'
+import { type InterceptableRoute, type Interceptor, interceptorsOf } from './interceptor.js'
 import { liveInterceptors } from './live.js'
 import { type ControllerDeclaration, controllerOf, requireTags } from './controller.js'
 import { type Responses, type RouteDeclaration, type RouteOptions, routesOf } from './methods.js'
@@ -22,7 +23,7 @@ import { type Lifespan, type UnitOpener, unitOpeners } from '../lifespan.js'
 import { requireTokens } from './guard.js'
 import { authenticates, refuseUselessScopes } from './security.js'
 import type { MiddlewareStep } from './middleware.js'
-import type { QueryBudgetOption } from '../observation/query-budget.js'
+import { limitsOf } from '../observation/query-budget.js'
 import { cachingHeaders } from '../client-sources.js'
 import { budgetOf } from './budget.js'
 import { joinPath, openApiPath, parsePath, pathPattern, variablesOf } from './path.js'
@@ -58,7 +59,8 @@ export interface Route extends RespondingRoute, Routable {
 export interface ServedRoute extends Route {
   /** Its path, as it is declared: `/heros/:hero_id`. */
   readonly pattern: string
-  readonly budget: QueryBudgetOption | undefined
+  /** The limits of its statements. */
+  readonly limits: QueryLimits
   readonly bind: Bind
   readonly openers: readonly UnitOpener[]
   /** Whether the handler's writes are kept when it is abandoned: it has no transaction. */
@@ -108,15 +110,7 @@ function planRoute(
   runRouteChecks(plan, { name, handler: Reflect.get(controller.prototype, member), response: responses.response })
   const schema = withPlace(name, () => inputSchema(plan.inputs, writer))
   const handler = { name, method, controller, member, plan, segments }
-  const interceptable = {
-    ...handler,
-    status: responses.status,
-    sendsJson: sendsJson(responses, options),
-    sendsEvents: responses.sendsEvents,
-    pattern: pathPattern(segments),
-    transactions: transactionsOf(factsOf(handler), lifespans),
-    hasDatabase: lifespans.length > 0,
-  }
+  const interceptable = interceptableRoute(handler, responses, options, lifespans)
   return {
     ...handler,
     ...responses,
@@ -127,6 +121,23 @@ function planRoute(
     middleware: declared.middleware,
     around: [...declared.around, ...aroundOf(name, options)],
     interceptors: [...interceptorsOf(interceptable), ...liveInterceptors(options.live, interceptable)],
+  }
+}
+
+function interceptableRoute(
+  handler: PlannedHandler,
+  responses: ReturnType<typeof responsesOf>,
+  options: RouteOptions,
+  lifespans: readonly Lifespan[],
+): InterceptableRoute {
+  return {
+    ...handler,
+    status: responses.status,
+    sendsJson: sendsJson(responses, options),
+    sendsEvents: responses.sendsEvents,
+    pattern: pathPattern(handler.segments),
+    transactions: transactionsOf(factsOf(handler), lifespans),
+    hasDatabase: lifespans.length > 0,
   }
 }
 
@@ -214,21 +225,28 @@ function aroundOf(name: string, { around = [] }: RouteOptions): readonly Around[
   return around
 }
 
+/** What all routes of an app are served with. */
+export interface RouteServing {
+  readonly validators: ValidatorCompiler
+  readonly lifespans: readonly Lifespan[]
+  /** The limits of the statements of a request. */
+  readonly limits: QueryLimits
+  /** In bytes. */
+  readonly bodyLimit: number
+  /** Logs a mistake that changes no response. */
+  warn(text: string): void
+}
+
 /** Compiles a route. Called when all routes are planned, because they share the components of their schemas. */
-export function serveRoute(
-  route: Route,
-  validators: ValidatorCompiler,
-  lifespans: readonly Lifespan[],
-  bodyLimit: number,
-  warn: (text: string) => void,
-): ServedRoute {
+export function serveRoute(route: Route, serving: RouteServing): ServedRoute {
   const { plan } = route
+  const { validators, lifespans, limits, bodyLimit } = serving
   const keepsBody = route.interceptors.some(({ readsBody }) => readsBody === true)
   const isLimited = lifespans.some(({ needsRequest }) => needsRequest === true)
   return {
     ...route,
     pattern: pathPattern(route.segments),
-    budget: budgetOf(route.controller, route.member),
+    limits: limitsOf(budgetOf(route.controller, route.member), limits),
     bind: compileBind(plan.inputs, route.schema, validators, {
       bodyLimit: route.options.bodyLimit ?? bodyLimit,
       keepsBody,
@@ -236,7 +254,7 @@ export function serveRoute(
     }),
     openers: unitOpeners(lifespans, factsOf(route)),
     isKeptUnfinished: writesOutsideOfTransactions(route, lifespans),
-    respond: compileRespond({ ...route, caching: cachingHeaders(plan, isLimited) }, warn),
+    respond: compileRespond({ ...route, caching: cachingHeaders(plan, isLimited) }, (text) => serving.warn(text)),
   }
 }
 

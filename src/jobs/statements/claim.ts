@@ -76,11 +76,6 @@ export function claimStatements(on: JobDialect) {
       return sql`UPDATE job SET ${takenBy(on, worker)} WHERE id IN (${on.ids(ids)})`
     },
 
-    /** As many of their limit run as may. */
-    hold(ids: readonly string[]): Sql {
-      return sql`UPDATE job SET state = 'limited' WHERE id IN (${on.ids(ids)})`
-    },
-
     /** The first job of all queues, locked. */
     nextReady: sql<ClaimedRow>`SELECT ${columns} FROM job WHERE state = 'ready' ORDER BY priority, due, id LIMIT 1 ${on.skipLocked}`,
 

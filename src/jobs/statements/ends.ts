@@ -21,10 +21,8 @@ export interface GivenBack {
 export function endStatements(on: JobDialect) {
   const isHeld = (held: Held) =>
     fixed<{ readonly held: number }>(sql`SELECT 1 AS held FROM job WHERE ${heldBy(on, held)}`)
-  const changeHeld = (set: Sql, held: Held): Sql =>
-    fixed(sql`UPDATE job SET ${set} WHERE ${heldBy(on, held)} ${on.returning}`)
   const complete = (held: Held) =>
-    changeHeld(sql`state = 'done', finished = ${on.now}, unique_key = NULL, error = NULL, worker = NULL`, held)
+    changeHeld(on, held, sql`state = 'done', finished = ${on.now}, unique_key = NULL, error = NULL, worker = NULL`)
   return {
     /** Whether the worker still has the job. */
     isHeld,
@@ -48,16 +46,20 @@ export function endStatements(on: JobDialect) {
       const attempt = rawSql(uses ? 'attempt' : 'attempt - 1')
       const reason = error === undefined ? sql`` : sql`, error = ${on.text(error)}`
       const due = sql`${on.now} + ${on.big(Math.round(delay))}`
-      return changeHeld(sql`state = ${state}, due = ${due}, attempt = ${attempt}, worker = NULL${reason}`, held)
+      return changeHeld(on, held, sql`state = ${state}, due = ${due}, attempt = ${attempt}, worker = NULL${reason}`)
     },
 
     /** The job is dead. */
     bury(held: Held, error: string): Sql {
       const keys = rawSql('kept_key = unique_key, unique_key = NULL')
       const reason = on.text(error)
-      return changeHeld(sql`state = 'dead', finished = ${on.now}, ${keys}, worker = NULL, error = ${reason}`, held)
+      return changeHeld(on, held, sql`state = 'dead', finished = ${on.now}, ${keys}, worker = NULL, error = ${reason}`)
     },
   }
+}
+
+function changeHeld(on: JobDialect, held: Held, set: Sql): Sql {
+  return fixed(sql`UPDATE job SET ${set} WHERE ${heldBy(on, held)} ${on.returning}`)
 }
 
 function heldBy(on: JobDialect, { id, run }: Held): Sql {

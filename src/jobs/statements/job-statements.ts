@@ -1,12 +1,13 @@
 import { sql } from '../../db/statements/statement.js'
 import { addStatements } from './add.js'
 import { claimStatements } from './claim.js'
+import { cleanStatements } from './clean.js'
 import { cronStatements } from './cron.js'
 import { JobDialect } from './dialect.js'
 import { endStatements } from './ends.js'
 import { leaseStatements } from './leases.js'
-import { limitStatements } from './limits.js'
-import { queueStatements } from './queues.js'
+import { limitLockStatements, limitStatements } from './limits.js'
+import { dueStatements, queueStatements } from './queues.js'
 import { stepStatements } from './steps.js'
 
 /** The SQL of the tables of jobs, in the language of one database. The states are literals: that is how partial indexes are found. */
@@ -23,11 +24,14 @@ export function jobStatements(dialect: string) {
     returnsRows: !on.isMysql,
     changedRows: sql<{ readonly n: number | string }>`SELECT ROW_COUNT() AS n`,
     ...addStatements(on),
+    ...dueStatements(on),
     ...queueStatements(on),
     ...claimStatements(on),
+    ...limitLockStatements(on),
     ...limitStatements(on),
     ...endStatements(on),
     ...leaseStatements(on),
+    ...cleanStatements(on),
     ...cronStatements(on),
     ...stepStatements(on),
   }

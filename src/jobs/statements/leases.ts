@@ -1,5 +1,4 @@
-import { rawSql, type Sql, sql } from '../../db/statements/statement.js'
-import type { JobState } from '../tables.js'
+import { type Sql, sql } from '../../db/statements/statement.js'
 import { type ChangeOfSome, type JobDialect, MOST_CHANGED } from './dialect.js'
 
 /** The lease of a worker. */
@@ -12,9 +11,6 @@ export interface NewLease {
   /** How long it lasts. */
   readonly milliseconds: number
 }
-
-/** Finished jobs that one transaction deletes. */
-const MOST_DELETED = 200
 
 /** What a worker does for its lease, and for what others have left. */
 export function leaseStatements(on: JobDialect) {
@@ -42,22 +38,6 @@ export function leaseStatements(on: JobDialect) {
     /** The jobs that have this worker in their rows. */
     runningOf(worker: string): Sql<{ readonly id: string | number; readonly run: number }> {
       return sql`SELECT id, run FROM job WHERE state = 'running' AND worker = ${on.text(worker)}`
-    },
-
-    /** Deletes the leases that have ended so many milliseconds ago. */
-    deleteLeases(age: number): Sql {
-      return sql`DELETE FROM job_worker WHERE valid_until < ${on.now} - ${on.big(age)}`
-    },
-
-    /** Finished jobs of this state that are older, in milliseconds. */
-    finished(state: JobState, age: number): Sql<{ readonly id: string | number }> {
-      const old = sql`finished < ${on.now} - ${on.big(age)}`
-      return sql`SELECT id FROM job WHERE state = ${rawSql(`'${state}'`)} AND ${old} LIMIT ${on.limit(MOST_DELETED)} ${on.skipLocked}`
-    },
-
-    deleteJobs(ids: readonly string[]): readonly Sql[] {
-      const found = on.ids(ids)
-      return [sql`DELETE FROM job_step WHERE job_id IN (${found})`, sql`DELETE FROM job WHERE id IN (${found})`]
     },
   }
 }

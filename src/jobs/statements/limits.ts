@@ -6,8 +6,8 @@ import { type ChangeOfSome, type JobDialect, LIMITED, MOST_CHANGED } from './dia
 /** The rows that whoever counts the jobs of a limit locks: several limits share one. */
 const BUCKETS = 1_024
 
-/** What keeps jobs within their limits. */
-export function limitStatements(on: JobDialect) {
+/** The locks under which the jobs of a limit are counted. */
+export function limitLockStatements(on: JobDialect) {
   return {
     /** Makes the rows that `lockLimits()` locks. On SQLite one transaction writes at a time: nothing is to be locked. */
     makeLimits(keys: readonly string[]): Sql | undefined {
@@ -28,10 +28,20 @@ export function limitStatements(on: JobDialect) {
       const buckets = list(bucketsOf(keys).map((bucket) => on.number(bucket)))
       return sql`SELECT bucket FROM job_limit WHERE bucket IN (${buckets}) ORDER BY bucket FOR UPDATE`
     },
+  }
+}
 
+/** What keeps jobs within their limits. */
+export function limitStatements(on: JobDialect) {
+  return {
     /** How many jobs of each limit run. */
     running(keys: readonly string[]): Sql<{ readonly limit_key: string; readonly n: string | number }> {
       return sql`SELECT limit_key, count(*) AS n FROM job WHERE state = 'running' AND limit_key IN (${on.texts(keys)}) GROUP BY limit_key`
+    },
+
+    /** As many of their limit run as may. */
+    hold(ids: readonly string[]): Sql {
+      return sql`UPDATE job SET state = 'limited' WHERE id IN (${on.ids(ids)})`
     },
 
     /** The first job that waits for this limit. */

@@ -25,8 +25,8 @@ export interface DueQueue {
 const MOST_COUNTED = 10_000
 const MOST_QUEUES = 100
 
-/** What finds jobs that are due. */
-export function queueStatements(on: JobDialect) {
+/** Finds jobs that are due, and makes them ready. */
+export function dueStatements(on: JobDialect) {
   return {
     /** What there is to do in these queues. Reads the first entries of two indexes. */
     look(queues: readonly string[]): Sql<QueueState> {
@@ -35,6 +35,22 @@ export function queueStatements(on: JobDialect) {
       return fixed(sql`SELECT ${on.now} AS now, (${ready}) AS ready, (${due}) AS due`)
     },
 
+    /** Makes those ready that are due. */
+    wakeDelayed(): ChangeOfSome {
+      const due = sql`state = 'delayed' AND due <= ${on.now} ORDER BY due`
+      return on.changeSome(rawSql("state = 'ready'"), due, MOST_CHANGED)
+    },
+
+    /** Makes those ready that are due until then. */
+    wakeUntil(until: number): Sql {
+      return sql`UPDATE job SET state = 'ready' WHERE state = 'delayed' AND due <= ${on.big(until)}`
+    },
+  }
+}
+
+/** Counts the jobs that are due, for metrics and operators. */
+export function queueStatements(on: JobDialect) {
+  return {
     /** The first queues that have ready jobs. Reads one entry of an index for each, however many jobs there are. */
     readyQueues(): Sql<{ readonly queue: string }> {
       const first = rawSql("SELECT min(queue), 1 FROM job WHERE state = 'ready'")
@@ -58,17 +74,6 @@ export function queueStatements(on: JobDialect) {
         (part, index) => sql`SELECT queue, due FROM (${part}) AS ${rawSql(`q${index}`)}`,
       )
       return sql`SELECT queue, count(*) AS ready, min(due) AS due, ${on.now} AS now FROM (${joined(parts, ' UNION ALL ')}) AS found GROUP BY queue`
-    },
-
-    /** Makes those ready that are due. */
-    wakeDelayed(): ChangeOfSome {
-      const due = sql`state = 'delayed' AND due <= ${on.now} ORDER BY due`
-      return on.changeSome(rawSql("state = 'ready'"), due, MOST_CHANGED)
-    },
-
-    /** Makes those ready that are due until then. */
-    wakeUntil(until: number): Sql {
-      return sql`UPDATE job SET state = 'ready' WHERE state = 'delayed' AND due <= ${on.big(until)}`
     },
   }
 }

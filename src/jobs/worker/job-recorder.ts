@@ -1,7 +1,7 @@
-import { JOB_CHANNELS, jobEnd, jobStart } from '../../core/events/channels.js'
+import { budgetExceeded, JOB_CHANNELS, jobEnd, jobStart } from '../../core/events/channels.js'
 import { type JobOutcome, JobRun } from '../../core/events/job-run.js'
 import type { BackgroundParts } from '../../http/background.js'
-import { type BudgetOfApp, limitQueries, reportExcesses } from '../../http/observation/query-budget.js'
+import { type BudgetOfApp, limitsOf, reportExcesses } from '../../http/observation/query-budget.js'
 import type { Log } from '../../http/server/logger.js'
 import type { ClaimedJob } from './job-call.js'
 import { JobLog } from './job-log.js'
@@ -48,7 +48,8 @@ export class JobRecorder {
     })
     record.onStatement = this.#onStatement
     record.keepsValues = this.#log?.explains === true
-    limitQueries(record, budget, this.#budget)
+    const { limits, report } = this.#budget
+    if (report || budgetExceeded.hasSubscribers) record.queries.limits = limitsOf(budget, limits)
     return record
   }
 

@@ -148,18 +148,7 @@ class EncoderCompiler {
     const known = this.#objects.get(shape.origin)
     if (known) return known
     const properties: EncodedProperty[] = []
-    const encodeProperty = (property: EncodedProperty, value: unknown, source: object) => {
-      try {
-        if (value === undefined && this.#isMissing(property, source)) refuseMissing(undefined, property.shape.kind)
-        return property.encode(value)
-      } catch (error) {
-        throw ResponseMismatchError.at(
-          property.name,
-          error,
-          describeRecord(shape.name, shape.keyNames?.() ?? ['id'], source),
-        )
-      }
-    }
+    const encodeProperty = this.#propertyEncoder(shape)
     // A property is named like an inherited one, such as 'toString': JSON must not be written from the inherited one if it is missing.
     let clashes = false
     let encodePlain: EncodePlain | undefined
@@ -186,6 +175,22 @@ class EncoderCompiler {
     }
     if (this.#generated) encodePlain = compilePlainObject(properties, { alias: selectedAlias, encode: encodeProperty })
     return encode
+  }
+
+  /** Encodes the value of a property. Its errors name the record. */
+  #propertyEncoder(shape: ObjectShape): EncodeProperty {
+    return (property, value, source) => {
+      try {
+        if (value === undefined && this.#isMissing(property, source)) refuseMissing(undefined, property.shape.kind)
+        return property.encode(value)
+      } catch (error) {
+        throw ResponseMismatchError.at(
+          property.name,
+          error,
+          describeRecord(shape.name, shape.keyNames?.() ?? ['id'], source),
+        )
+      }
+    }
   }
 
   /** Whether null would be wrong for a property that is undefined. A column that an object of the program lacks is null, as it would be in the database. */
@@ -218,7 +223,7 @@ function encodeEach(
   properties: readonly EncodedProperty[],
   source: Readonly<Record<string, unknown>>,
   target: Record<string, unknown>,
-  encode: (property: EncodedProperty, value: unknown, source: object) => unknown,
+  encode: EncodeProperty,
 ): object {
   for (const property of properties) {
     const { name, optional, inherited } = property
@@ -253,6 +258,8 @@ interface EncodedProperty extends PlainProperty {
   readonly isColumn: boolean
   readonly encode: Encode
 }
+
+type EncodeProperty = (property: EncodedProperty, value: unknown, source: object) => unknown
 
 // Plain objects only: the values of a Map, or of an instance, are not its properties.
 function mapEncoder(encode: Encode): Encode {

@@ -42,8 +42,7 @@ export async function listen(
   const { replication } = manager.config
   const client = (await manager._connect(replication ? replication.write : manager.config)) as PipelinedClient // of this dialect
   try {
-    const [server] = await query(client, 'SELECT pg_backend_pid() AS pid')
-    if ((server as { readonly pid: number }).pid !== client.processId) {
+    if (await isBehindPooler(client)) {
       void client.terminate()
       return undefined
     }
@@ -57,20 +56,27 @@ export async function listen(
   client.on('end', () => {
     if (!isClosed) listener.onEnd()
   })
-  const answered = async (answer: Promise<unknown>, limit: number) => {
-    const hasAnswered = await endsWithin(
-      answer.catch(() => {}),
-      limit,
-    )
-    if (!hasAnswered) void client.terminate() // the statement fails then
-    await answer
-  }
   return {
-    execute: (statement, limit) => answered(query(client, toNumbered(statement), statement.values), limit),
-    add: (channel, limit) => answered(query(client, `LISTEN ${channel}`), limit),
+    execute: (statement, limit) => answerWithin(client, limit, query(client, toNumbered(statement), statement.values)),
+    add: (channel, limit) => answerWithin(client, limit, query(client, `LISTEN ${channel}`)),
     close() {
       isClosed = true
       void client.terminate()
     },
   }
+}
+
+async function isBehindPooler(client: PipelinedClient): Promise<boolean> {
+  const [server] = await query(client, 'SELECT pg_backend_pid() AS pid')
+  return (server as { readonly pid: number }).pid !== client.processId
+}
+
+/** Closes the connection if the statement is not answered in time, so that it fails. */
+async function answerWithin(client: PipelinedClient, limit: number, answer: Promise<unknown>): Promise<void> {
+  const hasAnswered = await endsWithin(
+    answer.catch(() => {}),
+    limit,
+  )
+  if (!hasAnswered) void client.terminate()
+  await answer
 }

@@ -17,9 +17,8 @@ export class PgConnection extends PooledConnection {
     return [beginStatement(this.needs) + (this.needs.settings ?? '')]
   }
 
-  // Sequelize's query() resolves to [rows, result] for COMMIT; the result has the command that the server has executed.
-  protected override isKept(answer: unknown): boolean {
-    const result: unknown = Array.isArray(answer) ? answer[1] : undefined
+  // The result has the command that the server has executed.
+  protected override isKept(result: unknown): boolean {
     return !(typeof result === 'object' && result !== null && 'command' in result && result.command === 'ROLLBACK')
   }
 
@@ -63,7 +62,8 @@ export class PipelinedConnection extends PgConnection {
     const { settings = '', beginsApart = false } = this.needs
     const begin = beginStatement(this.needs)
     this.#client.beginWithNextQuery(begin, settings, beginsApart)
-    logStatement(this.sequelize, `${begin}${settings}`)
+    const { logging } = sequelizeInternals(this.sequelize).options
+    if (logging) logStatement(this.sequelize, `${begin}${settings}`, logging)
     this.begun()
   }
 

@@ -281,6 +281,9 @@ export class SessionTransaction extends TransactionState {
    * @throws what endTransaction() throws.
    */
   end(end: TransactionEnd, token?: ClientToken, closing?: SentTogether): Promise<void> | undefined {
+    // A read that was sent without the transaction after all had settled: its connection must not be given to another session before it ends.
+    if (!this.taken?.hasBegun && !this.statements.isEmpty)
+      return this.statements.empty().then(() => this.end(end, token, closing))
     if (this.isEndSent) throw new Error(`The transaction has already ended with ${this.finished}.`)
     this.isEndSent = true
     this.finished = end

@@ -73,9 +73,10 @@ export class StatementRun<T> implements Settle<T> {
     this.#statement.counter.enter()
     const answer = this.#newAnswer()
     const previous = transaction.dialect.oneAtATime ? transaction.lastStatement : undefined // its own caller gets its error
-    const start = () => this.#start()
-    if (previous) previous.then(start, start)
-    else this.#start()
+    if (previous) {
+      const start = () => this.#start()
+      previous.then(start, start)
+    } else this.#start()
     const answered = this.#end(answer)
     if (transaction.dialect.oneAtATime) transaction.lastStatement = answered
     return answered

@@ -1,4 +1,4 @@
-import type { Column, Table } from '../../../db/catalog/catalog.js'
+import type { Column, EnumType, Table } from '../../../db/catalog/catalog.js'
 import { type AlterColumn, displayOf } from '../../difference/change.js'
 import { isTypeOf } from '../../difference/columns.js'
 import { comparedDefault } from '../../difference/same.js'
@@ -21,41 +21,47 @@ export async function changeType(context: PlanContext, change: AlterColumn): Pro
   const rows = await context.rows(table)
   const isFree = cast.cost === 'at once'
   const note = isFree ? AT_ONCE : rewrites(rows, BLOCKS_ALL)
-  const what = change.parts.includes('values')
-    ? `change the values of ${to.name} to ${to.enumValues?.join(', ')}`
-    : `change ${to.name} from ${typeText(from)} to ${typeText(to)}`
-  const enumType = to.enumValues && context.models.enums.find((type) => isTypeOf(type, to))
-  const isTaken =
-    enumType && context.database.enums.some(({ schema, name }) => name === enumType.name && schema === enumType.schema)
-  const target =
-    enumType && isTaken
-      ? {
-          ...to,
-          type: `${context.table({ ...enumType, name: suffixedName('postgres', enumType.name, '_new') })}${to.type.endsWith('[]') ? '[]' : ''}`,
-        }
-      : to
+  const renamed = renamedType(context, to)
+  const target = renamed ? { ...to, type: `${renamed.name}${to.type.endsWith('[]') ? '[]' : ''}` } : to
   const alter = `ALTER TABLE ${context.table(table)} ${typeActions(context, from, target, cast).join(', ')}`
-  const advice = enumType && isTaken ? [] : unusedType(context, change)
+  const advice = renamed ? [] : unusedType(context, change)
   return [
-    ...(enumType && isTaken
-      ? [
-          sqlStep(
-            table,
-            'columns',
-            `create type ${enumType.name}_new`,
-            enumText(context, enumType, target.type.replace(/\[\]$/, '')),
-          ),
-        ]
-      : []),
+    ...(renamed ? [createRenamed(context, table, renamed)] : []),
     ...(cast.sql !== undefined && from.enumValues && to.enumValues ? [enumAsText(context, change, note)] : []),
     {
-      ...sqlStep(table, 'columns', what, alter, note),
+      ...sqlStep(table, 'columns', titleOf(change), alter, note),
       ...(isFree ? {} : { rewritten: [{ table, column: to }] }),
       ...(advice.length === 0 ? {} : { advice }),
     },
     ...(await widenSequences(context, change)),
-    ...(enumType && isTaken ? replaceType(context, change, enumType.name, target.type.replace(/\[\]$/, '')) : []),
+    ...(renamed ? replaceType(context, change, renamed) : []),
   ]
+}
+
+function titleOf({ from, to, parts }: AlterColumn): string {
+  return parts.includes('values')
+    ? `change the values of ${to.name} to ${to.enumValues?.join(', ')}`
+    : `change ${to.name} from ${typeText(from)} to ${typeText(to)}`
+}
+
+/** A new enum type that is created while the old one of the same name exists. */
+interface RenamedType {
+  readonly type: EnumType
+  /** Its name until the old type is dropped, as SQL quotes it. */
+  readonly name: string
+}
+
+/** Undefined for a column without an enum type, or whose type has a name that is free. */
+function renamedType(context: PlanContext, column: Column): RenamedType | undefined {
+  const type = column.enumValues && context.models.enums.find((candidate) => isTypeOf(candidate, column))
+  if (!type) return undefined
+  const isTaken = context.database.enums.some(({ schema, name }) => name === type.name && schema === type.schema)
+  const name = suffixedName('postgres', type.name, '_new')
+  return isTaken ? { type, name: context.table({ ...type, name }) } : undefined
+}
+
+function createRenamed(context: PlanContext, table: Table, { type, name }: RenamedType): PlacedStep {
+  return sqlStep(table, 'columns', `create type ${type.name}_new`, enumText(context, type, name))
 }
 
 /** The new value may be one that the old type does not have. */
@@ -80,16 +86,16 @@ function currentPlace(context: PlanContext, table: Table, { name }: Column): { t
 }
 
 /** The old type goes, and the new one gets its name, unless other columns have the old one. */
-function replaceType(context: PlanContext, { table, from }: AlterColumn, name: string, type: string): PlacedStep[] {
+function replaceType(context: PlanContext, { table, from }: AlterColumn, renamed: RenamedType): PlacedStep[] {
   const old = context.database.enums.find((candidate) => isTypeOf(candidate, from))
-  if (!old || old.name !== name || isUsedIn(context, old, currentPlace(context, table, from))) return []
+  if (!old || old.name !== renamed.type.name || isUsedIn(context, old, currentPlace(context, table, from))) return []
   return [
     sqlStep(table, 'columns', `drop the old type ${old.name}`, `DROP TYPE ${context.table(old)}`),
     sqlStep(
       table,
       'columns',
       `rename the new type to ${old.name}`,
-      `ALTER TYPE ${type} RENAME TO ${context.quote(old.name)}`,
+      `ALTER TYPE ${renamed.name} RENAME TO ${context.quote(old.name)}`,
     ),
   ]
 }
