@@ -6,10 +6,13 @@ import { isOfCluster, testFiles } from './test-files.js'
 
 const bun = process.env['BUN'] ?? 'bun'
 const FOLDERS = ['test/di', 'test/schema', 'test/http', 'test/db', 'test/paging']
-const FIVE_MINUTES = 300_000
+/** Milliseconds for one test: the longest one takes half a minute. */
+const TEST_LIMIT = 120_000
+/** Milliseconds for one file: the longest one takes a minute, and a test that never lets timers run is ended only by this. */
+const FILE_LIMIT = 300_000
 
 /**
- * The tests that fail on Bun, by the beginning of their names.
+ * The tests that fail on Bun, by a part of their names.
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 const KNOWN = {
@@ -31,14 +34,24 @@ const KNOWN = {
   'test/schema/fields.test.ts': ['a field with no type fails at startup'],
   // Functions have other names.
   'test/http/middleware.test.ts': ['error middleware of four parameters fails at startup'],
-  // They look into V8 or into sockets of Node, or mind how Node writes.
+  // They look into V8, which has names of functions in its coverage, or into sockets of Node, of which Bun's count no bytes that were read.
   'test/http/body.test.ts': ['of a body that is refused with 413 nothing is kept'],
   'test/http/connections.test.ts': ['a client that never reads loses its connection also where the handle'],
+  'test/http/unread-body.test.ts': ['a client whose bytes have come while the process was busy'],
+  'test/db/fast-path-room.test.ts': ['without it the room is used'],
+  // Responses are not written as a whole on Bun.
   'test/http/whole-response.test.ts': [
-    'responses to the first request of a connection have the same bytes',
     'a response that nobody else sees is written without setting its headers',
-    'a tool that subscribes to the responses of the process',
+    'a tool that subscribes to the responses of the process', // docs/tools.md
   ],
+  // They replace functions of Node's modules, which imports by name do not see on Bun.
+  'test/db/supported-version.test.ts': [
+    'a start with another version of sequelize fails',
+    'a start with another version of pg fails',
+  ],
+  'test/paging/secret.test.ts': ['the digest of any cursor is compared in constant time'],
+  // Bun's inspector does not find the variables around a function: docs/tools.md.
+  'test/paging/unordered.test.ts': ['a cursor page without an order fails at startup'],
   // Their fetch is that of Bun: its errors have no cause, it accepts Brotli, and takes a response that is broken off for an empty one.
   'test/http/app.test.ts': ['a server that opens while the app closes is closed'],
   'test/http/connect-middleware.test.ts': ['compression compresses'],
@@ -57,28 +70,53 @@ let [passed, known] = [0, 0]
 const wrong = []
 
 for (const file of files) {
-  const args = ['test', '--conditions=sequitur-source', `--timeout=${FIVE_MINUTES}`, `./${file}`]
-  const { error, status, stderr } = spawnSync(bun, args, {
-    encoding: 'utf8',
-    timeout: 3 * FIVE_MINUTES,
-    maxBuffer: 2 ** 28,
-  })
-  if (error) throw error
-  const summary = stderr.lastIndexOf('tests failed:') // it has the failed ones once more
-  const lines = summary < 0 ? stderr : stderr.slice(0, summary)
-  const failed = [...lines.matchAll(/^\(fail\) (.*?)(?: \[[\d.]+m?s\])?$/gm)].map(([, name = '']) => name)
-  const expected = KNOWN[file.replaceAll('\\', '/')] ?? []
-  const unexpected = failed.filter((name) => !expected.some((start) => name.startsWith(start)))
-  const mended = expected.filter((start) => !failed.some((name) => name.startsWith(start)))
-  passed += Number(/^\s*(\d+) pass$/m.exec(stderr)?.[1] ?? 0)
-  known += failed.length - unexpected.length
-  wrong.push(...unexpected.map((name) => `${file}: ${name}`), ...mended.map((name) => `${file}: passes: ${name}`))
-  if (status !== 0 && failed.length === 0) wrong.push(`${file}: ended with ${status}`)
-  if (unexpected.length > 0 || (status !== 0 && failed.length === 0)) console.log(stderr)
-  console.log(`${file}: ${failed.length} failed, ${failed.length - unexpected.length} of them are known`)
+  const result = run(file)
+  const { failed, output } = result
+  const parts = KNOWN[file.replaceAll('\\', '/')] ?? []
+  const ofFile = failed.filter((name) => parts.some((part) => name.includes(part))).length
+  const problems = problemsOf(result, parts)
+  if (problems.length > 0) console.log(output)
+  console.log(`${file}: ${failed.length} failed, ${ofFile} of them are known`)
+  passed += result.passed
+  known += ofFile
+  wrong.push(...problems.map((problem) => `${file}: ${problem}`))
 }
 console.log(`${passed} tests passed on Bun, ${known} failed as they are known to.`)
 if (wrong.length > 0) {
   console.error(`\nNot as known:\n${wrong.join('\n')}`)
   process.exitCode = 1
+}
+
+/** @typedef {ReturnType<typeof run>} Result */
+
+function run(/** @type {string} */ file) {
+  const args = ['test', '--conditions=sequitur-source', `--timeout=${TEST_LIMIT}`, `./${file}`]
+  const { error, status, stderr } = spawnSync(bun, args, {
+    encoding: 'utf8',
+    timeout: FILE_LIMIT,
+    killSignal: 'SIGKILL', // apps handle the others
+    maxBuffer: 2 ** 28,
+  })
+  const isLate = error !== undefined && 'code' in error && error.code === 'ETIMEDOUT'
+  if (error && !isLate) throw error
+  const summary = stderr.lastIndexOf('tests failed:') // it has the failed ones once more
+  const lines = summary < 0 ? stderr : stderr.slice(0, summary)
+  return {
+    output: stderr,
+    failed: [...lines.matchAll(/^\(fail\) (.*?)(?: \[[\d.]+m?s\])?$/gm)].map(([, name = '']) => name),
+    passed: Number(/^ *(\d+) pass$/m.exec(stderr)?.[1] ?? 0),
+    hasErrors: /^ *\d+ errors?$/m.test(stderr), // outside of its tests
+    isLate,
+    status,
+  }
+}
+
+/** What is not as it is known to be. */
+function problemsOf(/** @type {Result} */ result, /** @type {readonly string[]} */ parts) {
+  const { failed, hasErrors, isLate, status } = result
+  const problems = failed.filter((name) => !parts.some((part) => name.includes(part)))
+  if (isLate) return [...problems, `took longer than ${FILE_LIMIT / 60_000} minutes`]
+  if (status !== 0 && (failed.length === 0 || hasErrors)) problems.push(`ended with ${status}`)
+  const mended = parts.filter((part) => !failed.some((name) => name.includes(part)))
+  return [...problems, ...mended.map((part) => `passes: ${part}`)]
 }

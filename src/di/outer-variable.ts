@@ -66,12 +66,11 @@ function propertiesOf(session: Session, object: Runtime.RemoteObject | undefined
 
 /** A session that is connected to its own thread answers at once. @throws the error that it answers with. */
 function answerTo<T>(post: (answer: (error: Error | null, answer: T) => void) => void): T {
-  const answers: T[] = []
-  post((error, answer) => {
-    if (error) throw error
-    answers.push(answer)
-  })
-  const [answer] = answers
-  if (answer === undefined) throw new Error('The inspector has not answered.')
-  return answer
+  const answers: { readonly error: Error | null; readonly answer: T }[] = []
+  // It does not throw: Bun answers later, when no caller could catch the error, and the process would end.
+  post((error, answer) => answers.push({ error, answer }))
+  const [first] = answers
+  if (first === undefined) throw new Error('The inspector has not answered.')
+  if (first.error) throw first.error
+  return first.answer
 }

@@ -97,7 +97,8 @@ async function startWithVersion(name: string, version: string, url: string): Pro
       ? JSON.stringify({ name: '${name}', version: '${version}' })
       : readFileSync(path, ...rest)
     syncBuiltinESMExports()
-    await newLifespan('${url}').start().catch((error) => console.log(String(error)))`
+    const lifespan = newLifespan('${url}')
+    await lifespan.start().then(() => lifespan.stop(), (error) => console.log(String(error)))`
   const args = ['--conditions=sequitur-source', '--import', 'tsx', '--input-type=module', '--eval', program]
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 })
   return stdout

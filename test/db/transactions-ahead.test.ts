@@ -107,7 +107,7 @@ for (const kind of mysqls) {
 
   test(`${kind.name}: a session is answered if the server is silent after its COMMIT`, async (t) => {
     const network = await silentNetwork(t, await kind.url())
-    const { database } = await open(t, network.url, { poolTimeout: 300, statementTimeout: 3_000 })
+    const { database } = await open(t, network.url, { poolTimeout: 1_000, statementTimeout: 3_000 })
     let commits = 0
     onStatement(database, (statement) => {
       if (statement === 'COMMIT' && ++commits === 2) network.silence()

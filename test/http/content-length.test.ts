@@ -99,7 +99,8 @@ test('whatever a stream gives, its content-length is what is sent, or the connec
       const bytes = Buffer.concat(chunks.map((part) => Buffer.from(part)))
       const isExact = bytes.length === announced
       const text = await (isExact ? received(/the next answer"$/) : ended(closed))
-      const body = text.slice(text.indexOf('\r\n\r\n') + 4)
+      const headersEnd = text.indexOf('\r\n\r\n') // they may be broken off, too
+      const body = headersEnd < 0 ? '' : text.slice(headersEnd + 4)
       if (isExact) assert.equal(body.slice(0, body.indexOf('HTTP/1.1 200 OK')), bytes.toString('latin1'))
       else assert.ok(body.length <= announced && !text.includes('the next answer'), JSON.stringify(text))
       await close()

@@ -99,7 +99,7 @@ const messages: Readonly<Record<string, string>> = {
   'an invalid body': post('"a"') + last,
   'a body that is not read': head('GET /value', 'Content-Length: 3') + 'abc' + last,
   'a chunked body that is not read': head('GET /value', 'Transfer-Encoding: chunked') + '3\nabc\n0\n\n' + last,
-  'a long body that is not read': head('GET /value', 'Content-Length: 70000') + 'a'.repeat(70_000),
+  'a long body that is not read': head('GET /value', 'Content-Length: 1000000') + 'a'.repeat(1_000_000),
   '100-continue': post('1', 'Expect: 100-continue') + last,
   'an upgrade': head('GET /value', 'Upgrade: websocket', 'Connection: upgrade'),
   'pipelined requests': head('GET /later') + head('GET /value') + head('HEAD /value') + head('GET /nothing') + last,

@@ -11,8 +11,11 @@ import { fileURLToPath } from 'node:url'
  */
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
-/** The options of node that compile the programs. */
-export const flags: readonly string[] = ['--import', 'tsx', '--import', 'sequitur/register']
+/** The options of this program that compile the programs. Bun compiles them itself, and takes the source of the package, as nothing has built it there. */
+export const flags: readonly string[] =
+  process.versions['bun'] === undefined
+    ? ['--import', 'tsx', '--import', 'sequitur/register']
+    : ['--conditions=sequitur-source']
 
 /** The environment of this process without database URLs, and with `variables`. */
 export function environment(variables: Readonly<Record<string, string>>): NodeJS.ProcessEnv {

@@ -28,7 +28,18 @@ export type StatementClass = new (
 ) => SqliteStatement
 
 export function statementClassOf({ Statement }: Sqlite3): StatementClass {
+  restoreConstructor(Statement)
   return Statement as unknown as StatementClass
+}
+
+/**
+ * sqlite3 copies the members of EventEmitter into its classes, on Bun also `constructor`. By its name Sequelize recognizes a statement whose keys
+ * bulkCreate() gives to its instances.
+ */
+function restoreConstructor(statementClass: { readonly prototype: object }): void {
+  const { prototype } = statementClass
+  if (prototype.constructor === statementClass) return
+  Object.defineProperty(prototype, 'constructor', { value: statementClass, configurable: true, writable: true })
 }
 
 /** A connection that Sequelize's connection manager has opened. */
