@@ -27,8 +27,8 @@ class Notes {
 const answering: Middleware = (request, response, next) =>
   request.url === '/middleware' ? response.end('mine') : next()
 
-/** More than the kernel holds of what a client has sent, in bytes. */
-const IN_TRANSIT = 16 * 2 ** 20
+/** More than the kernel holds of what a client has sent, in bytes: Linux may let its buffers grow to 36 MiB. */
+const IN_TRANSIT = 40 * 2 ** 20
 
 const chunk = Buffer.alloc(65_536, ' ')
 const chunked = Buffer.concat([Buffer.from('10000\r\n'), chunk, Buffer.from('\r\n')])
