@@ -1,6 +1,6 @@
 /*
  * The entry point of the fast path: statements whose SQL is generated once for each shape, and rows that are read by generated code. Everything works, and
- * answers the same, without it: with `fastPath: false` nothing of this folder runs. No other file of it is imported from outside, but pg.ts.
+ * answers the same, without it: with `fastPath: false` nothing of this folder runs. The client of PostgreSQL has pg.ts; no other file is imported from outside.
  */
 
 export { deleteStatement } from './compiled-delete.js'
