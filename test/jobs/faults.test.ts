@@ -69,16 +69,19 @@ async function faultyApp(
   const app = await databaseApp(t, kind, [Effect, JobRecord], [], { jobs: [FaultJobs], work, lifespan })
   delete process.env['toolkit_job_lease']
   const inSession = <T>(what: (session: Session) => Promise<T>) => withSession(app.database, what)
-  // The claim of the start must not be under way when a test disturbs the next one.
-  await until('the worker is idle', async () => {
-    const { length } = app.log
-    await wait(300)
-    return app.log.length === length
-  })
+  // No claim may be under way when a test disturbs the next one: neither that of the start, nor the one after a claim that has found a job.
+  const untilIdle = () =>
+    until('the worker is idle', async () => {
+      const { length } = app.log
+      await wait(300)
+      return app.log.length === length
+    })
+  await untilIdle()
   return {
     ...app,
     jobDatabase: jobDatabase(),
     inSession,
+    untilIdle,
     add: (
       member: 'plain' | 'one' | 'serializable' | 'serializableOnce',
       number: number,
@@ -152,6 +155,7 @@ for (const kind of databases) {
       const app = await faultyApp(t, kind)
       await app.add('one', 1)
       await until('it runs', async () => (await app.jobs())[0]?.state === 'running')
+      await app.untilIdle()
       const mayCommit = gate()
       const isCounting = gate()
       disturb(
