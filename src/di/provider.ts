@@ -143,7 +143,7 @@ class ProvisionAdvice {
     this.#ofClasses.write(type, text)
   }
 
-  /** For a class of the platform, by its name: reading one may load it. Those of fetch() are 7 MB, and 3 % of a start. */
+  /** For a class of the platform, by its name: reading one may load it. On Node 20, those of fetch() are 7 MB, and 3 % of a start. */
   writeGlobal(name: string, text: string): void {
     this.#ofGlobals.set(name, text)
   }
