@@ -82,14 +82,14 @@ export class Relay implements AppRelay {
     return this.#plan.name
   }
 
-  /** @internal */
+  /** Called by the app. */
   async start(log: Log): Promise<RunningRelay> {
     const run = new RelayRun(this.#plan, feedDatabaseOfApp('relays'), log)
     run.start()
     return run
   }
 
-  /** @internal */
+  /** Called by `sequitur doctor`. */
   hints(names: readonly string[], lifespans: readonly Lifespan[]): Promise<readonly string[]> {
     return relayHints(names, lifespans)
   }

@@ -108,7 +108,8 @@ export function readBody(request: Request, limit: number): Promise<Buffer> {
  *
  * @returns what stops reading. The sink is called no more then.
  */
-export function receiveBody({ raw, abort }: Request, limit: number, sink: BodySink): () => void {
+export function receiveBody(request: Request, limit: number, sink: BodySink): () => void {
+  const { raw, abort } = request
   const nothing = () => {}
   const failed = (error: Error) => {
     sink.fail(error)

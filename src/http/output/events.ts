@@ -123,7 +123,7 @@ export interface ServerEvent<T> {
   readonly retry?: number
 }
 
-/** @internal Text of a stream that is no event of the declared type: an id alone, or an event of this package. */
+/** Text of a stream that is no event of the declared type: an id alone, or an event of this package. */
 export class StreamText {
   readonly text: string
 
