@@ -64,10 +64,10 @@ function propertiesOf(session: Session, object: Runtime.RemoteObject | undefined
   return answerTo((answer) => session.post('Runtime.getProperties', { objectId, ownProperties: true }, answer))
 }
 
-/** A session that is connected to its own thread answers at once. @throws the error that it answers with. */
+/** On Node, a session that is connected to its own thread answers at once. @throws the error that it answers with; an Error if it answers later. */
 function answerTo<T>(post: (answer: (error: Error | null, answer: T) => void) => void): T {
   const answers: { readonly error: Error | null; readonly answer: T }[] = []
-  // It does not throw: Bun answers later, when no caller could catch the error, and the process would end.
+  // The callback does not throw: Bun calls it later, when no caller could catch the error, and the process would end.
   post((error, answer) => answers.push({ error, answer }))
   const [first] = answers
   if (first === undefined) throw new Error('The inspector has not answered.')

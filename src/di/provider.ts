@@ -134,7 +134,6 @@ function toProvider<T, D extends readonly Token[]>(token: Token, recipe: Recipe<
   return { kind: 'managed', around: recipe.managed as Extract<Provider, { kind: 'managed' }>['around'], dependencies }
 }
 
-/** The advice in the error for a class, and its subclasses, that nothing provides, when it is not `@Injectable()` or `provide(...)`. */
 class ProvisionAdvice {
   readonly #ofClasses = new MetadataKey<string>()
   readonly #ofGlobals = new Map<string, string>()
@@ -163,6 +162,7 @@ class ProvisionAdvice {
   }
 }
 
+/** The advice in the error for a class, and its subclasses, that nothing provides, when it is not `@Injectable()` or `provide(...)`. */
 export const howToProvide = new ProvisionAdvice()
 
 /** The provider that a class has without `providers`. Subclasses inherit it: `class Big extends newPagination(...) {}`. */

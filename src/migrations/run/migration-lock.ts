@@ -78,7 +78,7 @@ async function refusePooler(sequelize: Sequelize, { raw }: HeldConnection): Prom
   const [server] = await sequelize.query<{ readonly pid: number }>('SELECT pg_backend_pid() AS pid', {
     type: QueryTypes.SELECT,
   })
-  const { clientInternals, pgClientOf } = await import('../../db/drivers/pg.js') // loads pg
+  const { clientInternals, pgClientOf } = await import('../../db/drivers/pg.js') // here, so that other databases do not load pg
   const { processID } = clientInternals(pgClientOf(raw))
   // Servers without numbers of processes are no poolers.
   if (processID !== null && server?.pid !== processID) throw new MigrationError(BEHIND_POOLER)
