@@ -50,11 +50,6 @@ export async function unlessGivenUp<T>(
   }
 }
 
-/** Resolves in the next turn of the event loop, after the microtasks and the callbacks of this one. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}
-
 /** Calls `use` with the value: at once, unless it must be awaited. An unneeded promise would cost every request time. */
 export function andThen<T, R>(value: T | PromiseLike<T>, use: (value: T) => R | PromiseLike<R>): R | PromiseLike<R> {
   if (!isThenable(value)) return use(value)
