@@ -37,7 +37,7 @@ export interface Ending {
  *
  * - No statement that needs the transaction is executed unless its BEGIN was.
  * - {@link hasBegun} is true before the first such statement is sent.
- * - Until {@link isBegun}, nothing of the transaction was executed, except a read of plain tables.
+ * - Until {@link isBegun}, nothing of the transaction was executed, except reads of plain tables.
  * - {@link end} returns committed, rolled back, or unknown.
  */
 export interface TransactionConnection extends LeasedConnection {

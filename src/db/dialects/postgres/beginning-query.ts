@@ -22,6 +22,11 @@ export class LastBegin implements BeginListener {
   #held: HeldStatement[] = []
   #error: Error | undefined
 
+  /** Whether a read of plain tables need not be held: if BEGIN fails, it is executed on its own, in a session that has failed. It precedes none that is held. */
+  get letsReadsPass(): boolean {
+    return this.#error === undefined && this.#held.length === 0
+  }
+
   /** Sends a statement once BEGIN has succeeded, or fails it with the error of BEGIN. */
   hold(send: () => void, fail: (error: Error) => void): void {
     if (this.#error) process.nextTick(fail, this.#error)

@@ -49,6 +49,8 @@ export class PipelinedClient extends pg.Client {
   #nextBegin: NextBegin | undefined
   /** How many statements it has sent. */
   sentCount = 0
+  /** Whether the next statement is a read of plain tables, and may be sent before BEGIN is answered. */
+  nextMayPass = false
   /** The last BEGIN that was sent. */
   readonly lastBegin = new LastBegin()
   /** Set while the statement is answered whose changes no standby has confirmed. */
@@ -242,7 +244,8 @@ export class PipelinedClient extends pg.Client {
     // Only a direct query asks for the types of a statement before its values are read.
     const isConstant = form === 'count' || (!isDirect && (form === 'covered' || form === 'slice'))
     const preparable = isConstant ? 'constant' : form === 'varying' ? undefined : form
-    this.#send({ sql, values: isExtended ? values : undefined, form: preparable, isDirect }, callback)
+    const mayPass = this.nextMayPass
+    this.#send({ sql, values: isExtended ? values : undefined, form: preparable, isDirect, mayPass }, callback)
   }
 
   /** Sends BEGIN and a read in one message, so that the server answers both at once. After an error it executes nothing of the rest of a message. */
@@ -265,10 +268,10 @@ export class PipelinedClient extends pg.Client {
   }
 
   #send(given: Statement, callback: QueryCallback): void {
-    const { sql, values, form, isDirect = false } = given
+    const { sql, values, form, isDirect = false, mayPass = false } = given
     if (!this.#isCorked) this.#corkUntilNextTick()
     if (this.#nextBegin !== undefined && values === undefined && !isExtendable(sql)) this.#sendBeginApart()
-    if (this.lastBegin.isHolding) {
+    if (this.lastBegin.isHolding && !(mayPass && this.lastBegin.letsReadsPass)) {
       const fail = (error: Error) => callback(error, NOTHING)
       return this.lastBegin.hold(() => this.#send(given, callback), fail)
     }
@@ -425,6 +428,8 @@ interface Statement {
   readonly values: readonly unknown[] | undefined
   readonly form?: PreparableForm | undefined
   readonly isDirect?: boolean
+  /** Whether it need not be held until BEGIN is answered. */
+  readonly mayPass?: boolean
 }
 
 /** The statements that begin a transaction, here and in Sequelize. */

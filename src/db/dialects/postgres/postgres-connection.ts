@@ -58,8 +58,9 @@ export class PipelinedConnection extends PgConnection {
   override begin(): undefined {}
 
   override prepare(next?: NextStatement): undefined {
-    if (this.hasBegun || (next?.readsAlone && this.#mayReadAlone)) return
     const { settings = '', beginsApart = false } = this.needs
+    this.#client.nextMayPass = next?.kind === 'read' && !beginsApart
+    if (this.hasBegun || (next?.readsAlone && this.#mayReadAlone)) return
     const begin = beginStatement(this.needs)
     this.#client.beginWithNextQuery(begin, settings, beginsApart)
     const { logging } = sequelizeInternals(this.sequelize).options

@@ -196,8 +196,8 @@ export class SessionTransaction extends TransactionState {
   }
 
   /**
-   * Forgets the connection if it was lost before BEGIN is known to be executed: nothing of the transaction was but, possibly, a read in the same
-   * message, or without BEGIN. It is sent a second time then, and no third time. Returns whether the statement that failed with the error is to be sent
+   * Forgets the connection if it was lost before BEGIN is known to be executed: nothing of the transaction was but, possibly, reads that were sent with it,
+   * or without BEGIN. They are sent a second time then, and no third time. Returns whether the statement that failed with the error is to be sent
    * again, on another one. Synchronous, so that statements that were sent at once are sent again in their order.
    */
   replaceLost(connection: TransactionConnection | undefined, error: unknown): boolean {
