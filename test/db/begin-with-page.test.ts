@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test'
 import { DatabaseError, DataTypes, QueryTypes } from 'sequelize'
 import { Column, Table } from 'sequelize-typescript'
 import { Base, Controller, Get, Page, Paginate, select, Session, sql } from 'sequitur'
+import { countStatement } from '../../src/db/fast-path/fast-path.js'
 import { databaseApp, postgres, skipIfShared, statements } from '../support/databases.js'
 import { watchedNetwork } from '../support/watched-network.js'
 
@@ -198,3 +199,26 @@ test('PostgreSQL: a read does not precede the statements before it', async (t) =
   })
   assert.equal(total, 2)
 })
+
+for (const [settings, messages] of [
+  ['', 1],
+  ["; SET LOCAL sequitur.tenant = 'a'", 2],
+] as const)
+  test(`PostgreSQL: two reads of a transaction are sent in ${messages} messages, with the settings '${settings}'`, async (t) => {
+    const sent: Buffer[] = []
+    const { database } = await openAltered(t, (bytes) => (sent.push(bytes), bytes))
+    const { sequelize, dialect } = database.connection
+    const statement = countStatement(select(Counted))
+    assert.ok(statement)
+    const connection = await dialect.acquire(sequelize, { settings })
+    sent.length = 0
+    const read = () =>
+      new Promise((resolve, reject) => {
+        void connection.prepare({ sql: statement.sql, kind: 'read' })
+        connection.send(statement, { resolve, reject })
+      })
+    assert.deepEqual(await Promise.all([read(), read()]), [0, 0])
+    assert.equal(sent.length, messages)
+    await new Promise((resolve, reject) => connection.end('rollback', { resolve, reject }))
+    await connection.release()
+  })

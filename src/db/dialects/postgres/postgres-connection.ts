@@ -59,7 +59,7 @@ export class PipelinedConnection extends PgConnection {
 
   override prepare(next?: NextStatement): undefined {
     const { settings = '', beginsApart = false } = this.needs
-    this.#client.nextMayPass = next?.kind === 'read' && !beginsApart
+    this.#client.nextMayPass = next?.kind === 'read' && !beginsApart && settings === '' // without its tenant, a read would be another one
     if (this.hasBegun || (next?.readsAlone && this.#mayReadAlone)) return
     const begin = beginStatement(this.needs)
     this.#client.beginWithNextQuery(begin, settings, beginsApart)
