@@ -20,6 +20,7 @@ import {
 
 import { databaseApp, type DatabaseApp, postgres, skipIfShared, statements } from '../support/databases.js'
 import { runs } from '../support/fuzz.js'
+import { until } from '../support/waiting.js'
 
 /*
  * On PostgreSQL a GET handler that only reads plain columns sends no BEGIN and no COMMIT. Nobody can tell the difference: not the handler, whatever
@@ -345,3 +346,32 @@ test(
     assert.equal((await app.fetch('/')).status, 200)
   },
 )
+
+test('a response waits for a read that only making it has begun', { skip: skipIfShared }, async (t) => {
+  const Stock = stockModel()
+  @Controller('/')
+  class Getters {
+    @Get() async made(session: Session) {
+      await session.count(select(Hidden)) // the session has its connection
+      return {
+        get data() {
+          void session.count(select(Stock))
+          return 'made'
+        },
+      }
+    }
+  }
+  const app = await databaseApp(t, postgres, [Stock, Hidden], [Getters], { lifespan: { fastPath: true, poolSize: 1 } })
+  const client = await clientOf(t, app)
+  await client.query('BEGIN; LOCK TABLE stock')
+  let hasAnswered = false
+  const answer = app.fetch('/').then((response) => {
+    hasAnswered = true
+    return response
+  })
+  const WAITING = "SELECT FROM pg_locks JOIN pg_class ON oid = relation WHERE relname = 'stock' AND NOT granted"
+  await until('the read waits', async () => (await client.query(WAITING)).rowCount === 1)
+  assert.equal(hasAnswered, false)
+  await client.query('COMMIT')
+  assert.deepEqual(await (await answer).json(), { data: 'made' })
+})
