@@ -33,6 +33,8 @@ export type SendDirect = (
   values: readonly unknown[] | undefined,
   done: (error: Error | null, result: DirectResult) => void,
   form?: StatementForm,
+  /** See {@link CompiledStatement.readsAlone}. */
+  readsAlone?: boolean,
 ) => void
 
 /** SQL that Sequelize has generated for statements that differ in nothing but their values. */

@@ -1,5 +1,6 @@
 // The same on both query paths: it names that of each database.
 import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { DatabaseError, DataTypes, QueryTypes } from 'sequelize'
 import { Column, Table } from 'sequelize-typescript'
@@ -147,9 +148,12 @@ class CountedController {
   }
 }
 
-/** An app on PostgreSQL whose statements are altered on their way. */
-async function openAltered(t: TestContext, alter: (bytes: Buffer) => Buffer) {
-  const url = await watchedNetwork(t, await postgres.url(), (bytes, _, upstream) => upstream.write(alter(bytes)))
+/** An app on PostgreSQL whose statements are seen, and may be altered or withheld, on their way. */
+async function openWatched(t: TestContext, receive: (bytes: Buffer, client: Socket) => Buffer | undefined) {
+  const url = await watchedNetwork(t, await postgres.url(), (bytes, client, upstream) => {
+    const sent = receive(bytes, client)
+    if (sent) upstream.write(sent)
+  })
   const kind = { name: 'PostgreSQL', url: async () => url }
   const lifespan = { poolSize: 1, fastPath: true }
   return databaseApp(t, kind, [Counted], [CountedController], { lifespan })
@@ -157,7 +161,7 @@ async function openAltered(t: TestContext, alter: (bytes: Buffer) => Buffer) {
 
 test('PostgreSQL: a page and its total are sent at once', { skip: skipIfShared }, async (t) => {
   const sent: string[] = []
-  const { fetch, database } = await openAltered(t, (bytes) => (sent.push(bytes.toString('latin1')), bytes))
+  const { fetch, database } = await openWatched(t, (bytes) => (sent.push(bytes.toString('latin1')), bytes))
   await database.session((session) => session.execute(sql`INSERT INTO counted SELECT * FROM generate_series(1, 11)`))
   assert.equal((await fetch('/')).status, 200) // its total is a guess at the next one: a short list is not counted
   sent.length = 0
@@ -169,10 +173,8 @@ test('PostgreSQL: a page and its total are sent at once', { skip: skipIfShared }
 
 test('PostgreSQL: after a BEGIN that is refused, a page fails, and the next one does not', async (t) => {
   let refusals = 0
-  const { fetch, database } = await openAltered(t, (bytes) =>
-    bytes.includes('START TRANSACTION') && refusals-- > 0
-      ? Buffer.from(bytes.toString('latin1').replace('START TRANSACTION', 'STRAT TRANSACTION'), 'latin1')
-      : bytes,
+  const { fetch, database } = await openWatched(t, (bytes) =>
+    bytes.includes('START TRANSACTION') && refusals-- > 0 ? refused(bytes) : bytes,
   )
   const totals: unknown[] = []
   for (let round = 0; round < 3; round++) {
@@ -189,8 +191,81 @@ test('PostgreSQL: after a BEGIN that is refused, a page fails, and the next one 
   assert.deepEqual(totals, [20, 40, 60])
 })
 
+/** A BEGIN with the same length, that the server does not know. */
+function refused(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.toString('latin1').replace('START TRANSACTION', 'STRAT TRANSACTION'), 'latin1')
+}
+
+test('PostgreSQL: after a BEGIN that is refused, whatever was sent with it fails, and nothing is kept', async (t) => {
+  let isRefusing = false
+  const { database } = await openWatched(t, (bytes) => (isRefusing ? refused(bytes) : bytes))
+  const counted = select(Counted)
+  isRefusing = true
+  const outcomes: string[] = []
+  const work = database.session(async (session) => {
+    const writes = () => (session.add(Counted.build({ id: 1 })), session.flush())
+    const all = [session.count(counted), session.count(counted), session.all(counted), writes(), session.count(counted)]
+    for (const { status } of await Promise.allSettled<unknown>(all)) outcomes.push(status)
+  })
+  await assert.rejects(work)
+  isRefusing = false
+  assert.deepEqual([...new Set(outcomes)], ['rejected'])
+  assert.equal(await database.session((session) => session.count(counted)), 0)
+})
+
+test('PostgreSQL: COMMIT is refused with the BEGIN before it, however many reads are in between', async (t) => {
+  let isRefusing = false
+  const { database } = await openWatched(t, (bytes) => (isRefusing ? refused(bytes) : bytes))
+  const { sequelize, dialect } = database.connection
+  const statement = countStatement(select(Counted))
+  assert.ok(statement)
+  await database.session((session) => session.count(select(Counted)))
+  isRefusing = true
+  const connection = await dialect.acquire(sequelize, {})
+  const read = () =>
+    new Promise((resolve, reject) => {
+      void connection.prepare({ sql: statement.sql, kind: 'read' })
+      connection.send(statement, { resolve, reject })
+    })
+  const reads = [read(), read()]
+  const commit = new Promise((resolve, reject) => connection.end('commit', { resolve, reject }))
+  await assert.rejects(commit, /syntax error/)
+  await Promise.allSettled(reads)
+  await connection.destroy()
+})
+
+/** How PostgreSQL tells a client that an administrator ends its connection. Source: PostgreSQL, ErrorResponse. */
+function terminated(): Buffer {
+  const fields = Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0')
+  const head = Buffer.from('E----')
+  head.writeInt32BE(fields.length + 4, 1)
+  return Buffer.concat([head, fields])
+}
+
+for (const [how, lose] of [
+  ['is reset', (client: Socket) => client.resetAndDestroy()],
+  ['is terminated', (client: Socket) => client.end(terminated())],
+] as const)
+  test(`PostgreSQL: what was sent on a connection that ${how} is sent again in its order`, async (t) => {
+    let isLosing = false
+    const { database } = await openWatched(t, (bytes, client) => {
+      if (!isLosing || !bytes.includes('START TRANSACTION')) return bytes
+      isLosing = false
+      lose(client)
+      return undefined
+    })
+    const counted = select(Counted)
+    await database.session((session) => session.execute(sql`SELECT 1`))
+    isLosing = true
+    const [first, second, , last] = await database.session((session) => {
+      const writes = () => (session.add(Counted.build({ id: 1 })), session.flush())
+      return Promise.all([session.count(counted), session.count(counted), writes(), session.count(counted)])
+    })
+    assert.deepEqual([first, second, last], [0, 0, 1])
+  })
+
 test('PostgreSQL: a read does not precede the statements before it', async (t) => {
-  const { database } = await openAltered(t, (bytes) => bytes)
+  const { database } = await openWatched(t, (bytes) => bytes)
   const { sequelize } = database
   const total = await database.session(async () => {
     const writing = sequelize.query('INSERT INTO counted VALUES (1); INSERT INTO counted VALUES (2)')
@@ -206,7 +281,7 @@ for (const [settings, messages] of [
 ] as const)
   test(`PostgreSQL: two reads of a transaction are sent in ${messages} messages, with the settings '${settings}'`, async (t) => {
     const sent: Buffer[] = []
-    const { database } = await openAltered(t, (bytes) => (sent.push(bytes), bytes))
+    const { database } = await openWatched(t, (bytes) => (sent.push(bytes), bytes))
     const { sequelize, dialect } = database.connection
     const statement = countStatement(select(Counted))
     assert.ok(statement)

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { readFile } from 'node:fs'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Controller, Post } from 'sequitur'
 import { nextTurn } from '../../src/core/next-turn.js'
 import { databaseApp, databases } from '../support/databases.js'
 import { random, runs } from '../support/fuzz.js'
 import { Hero, Team } from '../support/hero.js'
+import { until } from '../support/waiting.js'
 
 /*
  * A commit waits for one turn of the event loop, for what the handler has not awaited. Requests that wait for the same turn continue together.
@@ -94,4 +98,38 @@ test('who waits for the same turn continues in the same round of microtasks', as
   setImmediate(() => order.push('between them'))
   await Promise.all([first, wait('second')])
   assert.deepEqual(order, ['between them', 'first', 'second'])
+})
+
+test('a callback that never runs holds up no other', { timeout: 10_000 }, async (t) => {
+  t.mock.timers.enable({ apis: ['setImmediate'] })
+  const waiting = [nextTurn()]
+  t.mock.timers.reset()
+  waiting.push(nextTurn())
+  await Promise.all(waiting)
+})
+
+test('nothing is kept of who has waited', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const storage = new AsyncLocalStorage<object>()
+  const wait = async () => {
+    const store = {}
+    await storage.run(store, nextTurn)
+    return new WeakRef(store)
+  }
+  const kept = await wait()
+  await until('it is collected', () => {
+    collect()
+    return kept.deref() === undefined
+  })
+})
+
+test('who continues has its own asynchronous context', async () => {
+  const storage = new AsyncLocalStorage<number>()
+  const numbers = Array.from({ length: 20 }, (_, index) => index)
+  const wait = async () => {
+    await nextTurn()
+    return storage.getStore()
+  }
+  assert.deepEqual(await Promise.all(numbers.map((number) => storage.run(number, wait))), numbers)
 })

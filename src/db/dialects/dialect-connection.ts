@@ -74,11 +74,11 @@ export abstract class DialectConnection implements TransactionConnection {
     return undefined
   }
 
-  send<T>({ sql, values, form, instance, read }: CompiledStatement<T>, settle: Settle<T>): void {
+  send<T>({ sql, values, form, readsAlone, instance, read }: CompiledStatement<T>, settle: Settle<T>): void {
     const { sequelize, raw: connection, direct } = this
     if (!direct) throw new Error('Compiled statements have no way past Sequelize.')
     const query = instance && (() => writeQuery(sequelize, connection, instance))
-    sendThen(sequelize, direct, { connection, text: sql, values, form, query }, read, settle)
+    sendThen(sequelize, direct, { connection, text: sql, values, form, readsAlone, query }, read, settle)
   }
 
   command(sql: string): Promise<unknown> {

@@ -258,6 +258,7 @@ interface Request {
   readonly text: string
   readonly values: readonly unknown[] | undefined
   readonly form?: StatementForm | undefined
+  readonly readsAlone?: boolean | undefined
   /** Sequelize's option `logging` of this query; by default that of the instance. */
   readonly logging?: unknown
   /** Creates the query object that formats an error; it knows the model. */
@@ -283,7 +284,7 @@ export function sendThen<T>(
   settle: Settle<T>,
 ): void {
   const internals = sequelizeInternals(sequelize)
-  const { connection, text, values, form, logging = internals.options.logging } = request
+  const { connection, text, values, form, readsAlone, logging = internals.options.logging } = request
   if (logging) logStatement(sequelize, text, logging)
   // The driver calls this function: an exception in it would end the process.
   const done = (error: Error | null, result: DirectResult) => {
@@ -297,7 +298,7 @@ export function sendThen<T>(
       settle.reject(thrown)
     }
   }
-  send(connection, text, values, done, form)
+  send(connection, text, values, done, form, readsAlone)
 }
 
 /** Sends a statement without values and rows, such as COMMIT, by Sequelize's query path. */

@@ -1,4 +1,11 @@
-import { BareQuery, type FieldDescription, type PgConnection, prepareValue, type SentQuery } from '../../drivers/pg.js'
+import {
+  BareQuery,
+  type FieldDescription,
+  type PgConnection,
+  prepareValue,
+  type QueryCallback,
+  type SentQuery,
+} from '../../drivers/pg.js'
 import { REFUSED_WRITE } from '../../error-codes.js'
 import { DirectQuery } from '../../fast-path/pg.js'
 
@@ -15,21 +22,39 @@ interface HeldStatement {
 
 /** The last BEGIN of a connection, and the statements that wait for the answer to it: without BEGIN they would be executed on their own. */
 export class LastBegin implements BeginListener {
-  /** Whether it was sent and is not answered, or has failed: what follows must not be sent now. */
+  /** Whether it was sent and is not answered, or has failed: nothing but reads that pass may be sent now. */
   isHolding = false
   /** Whether it is known to be executed. */
   isBegun = false
   #held: HeldStatement[] = []
   #error: Error | undefined
 
-  /** Whether a read of plain tables need not be held: if BEGIN fails, it is executed on its own, in a session that has failed. It precedes none that is held. */
+  /** Whether it has no settings on which the rows of a read depend, and is not sent apart. */
+  isBare = false
+  /** How many reads have passed it, and are not answered. */
+  #passing = 0
+
+  /** Whether a read of plain tables need not be held: if BEGIN fails, it is executed on its own, in a session that has failed. A read overtakes no held statement. */
   get letsReadsPass(): boolean {
-    return this.#error === undefined && this.#held.length === 0
+    return this.isBare && this.#error === undefined && this.#held.length === 0
+  }
+
+  /** The callback of a read that passes: what is held fails after it, so that statements fail, and are sent again, in their order. */
+  passing(callback: QueryCallback): QueryCallback {
+    this.#passing++
+    return (error, result) => {
+      this.#passing--
+      try {
+        callback(error, result)
+      } finally {
+        if (this.#error) this.#failHeld(this.#error)
+      }
+    }
   }
 
   /** Sends a statement once BEGIN has succeeded, or fails it with the error of BEGIN. */
   hold(send: () => void, fail: (error: Error) => void): void {
-    if (this.#error) process.nextTick(fail, this.#error)
+    if (this.#error && this.#passing === 0) process.nextTick(fail, this.#error)
     else this.#held.push({ send, fail })
   }
 
@@ -48,6 +73,11 @@ export class LastBegin implements BeginListener {
   failed(error: Error): void {
     this.#error = error
     this.isHolding = true
+    this.#failHeld(error)
+  }
+
+  #failHeld(error: Error): void {
+    if (this.#passing > 0) return
     for (const { fail } of this.#held.splice(0)) fail(error)
   }
 }

@@ -49,8 +49,6 @@ export class PipelinedClient extends pg.Client {
   #nextBegin: NextBegin | undefined
   /** How many statements it has sent. */
   sentCount = 0
-  /** Whether the next statement is a read of plain tables, and may be sent before BEGIN is answered. */
-  nextMayPass = false
   /** The last BEGIN that was sent. */
   readonly lastBegin = new LastBegin()
   /** Set while the statement is answered whose changes no standby has confirmed. */
@@ -139,13 +137,14 @@ export class PipelinedClient extends pg.Client {
   }
 
   /**
-   * Sends the statement that begins a transaction together with the next query, and with it `settings`, each after a semicolon. Later queries are sent once it
-   * has succeeded. If it fails, none of them is executed: all fail with its error.
+   * Sends the statement that begins a transaction together with the next query, and with it `settings`, each after a semicolon. Later queries, except reads
+   * that pass, are sent once it has succeeded. If it fails, none of them is executed: all fail with its error.
    *
    * @param isApart whether it is always a message of its own, so that `lastBegin.isBegun` is exact.
    */
   beginWithNextQuery(begin: string, settings: string, isApart: boolean): void {
     const more = `${this.#transactionSettings ?? ''}${settings}`
+    this.lastBegin.isBare = settings === '' && !isApart
     this.#nextBegin = { text: begin, settings: more, mayTakeRead: this.#generatesRows && more === '' && !isApart }
   }
 
@@ -229,12 +228,14 @@ export class PipelinedClient extends pg.Client {
    * Like query(), but only the members of {@link DirectResult} can be used of the result.
    *
    * @param values undefined for SQL that may be several statements, which cannot be prepared.
+   * @param isPlainRead whether it reads plain tables, and changes nothing.
    */
   queryDirectly(
     sql: string,
     values: readonly unknown[] | undefined,
     callback: QueryCallback,
     form: StatementForm | undefined,
+    isPlainRead: boolean,
   ): void {
     // Other SQL without values is not prepared: that saves little, and after a change of its columns it would fail once.
     const isExtended = values !== undefined && (values.length > 0 || form === 'count')
@@ -244,8 +245,7 @@ export class PipelinedClient extends pg.Client {
     // Only a direct query asks for the types of a statement before its values are read.
     const isConstant = form === 'count' || (!isDirect && (form === 'covered' || form === 'slice'))
     const preparable = isConstant ? 'constant' : form === 'varying' ? undefined : form
-    const mayPass = this.nextMayPass
-    this.#send({ sql, values: isExtended ? values : undefined, form: preparable, isDirect, mayPass }, callback)
+    this.#send({ sql, values: isExtended ? values : undefined, form: preparable, isDirect, isPlainRead }, callback)
   }
 
   /** Sends BEGIN and a read in one message, so that the server answers both at once. After an error it executes nothing of the rest of a message. */
@@ -268,13 +268,15 @@ export class PipelinedClient extends pg.Client {
   }
 
   #send(given: Statement, callback: QueryCallback): void {
-    const { sql, values, form, isDirect = false, mayPass = false } = given
+    const { sql, values, form, isDirect = false, isPlainRead = false } = given
     if (!this.#isCorked) this.#corkUntilNextTick()
     if (this.#nextBegin !== undefined && values === undefined && !isExtendable(sql)) this.#sendBeginApart()
-    if (this.lastBegin.isHolding && !(mayPass && this.lastBegin.letsReadsPass)) {
+    const passes = isPlainRead && this.lastBegin.isHolding && this.lastBegin.letsReadsPass
+    if (this.lastBegin.isHolding && !passes) {
       const fail = (error: Error) => callback(error, NOTHING)
       return this.lastBegin.hold(() => this.#send(given, callback), fail)
     }
+    if (passes) callback = this.lastBegin.passing(callback)
     if ((form === undefined || form === 'constant') && sql !== 'COMMIT') this.#noteChanges(sql)
     const cancelTimer = this.#transactionSettings === undefined ? undefined : this.#cancelLater()
     if (values === undefined) {
@@ -428,8 +430,8 @@ interface Statement {
   readonly values: readonly unknown[] | undefined
   readonly form?: PreparableForm | undefined
   readonly isDirect?: boolean
-  /** Whether it need not be held until BEGIN is answered. */
-  readonly mayPass?: boolean
+  /** See {@link CompiledStatement.readsAlone}: it may pass a BEGIN that is not answered. */
+  readonly isPlainRead?: boolean
 }
 
 /** The statements that begin a transaction, here and in Sequelize. */

@@ -58,9 +58,8 @@ export class PipelinedConnection extends PgConnection {
   override begin(): undefined {}
 
   override prepare(next?: NextStatement): undefined {
-    const { settings = '', beginsApart = false } = this.needs
-    this.#client.nextMayPass = next?.kind === 'read' && !beginsApart && settings === '' // without its tenant, a read would be another one
     if (this.hasBegun || (next?.readsAlone && this.#mayReadAlone)) return
+    const { settings = '', beginsApart = false } = this.needs
     const begin = beginStatement(this.needs)
     this.#client.beginWithNextQuery(begin, settings, beginsApart)
     const { logging } = sequelizeInternals(this.sequelize).options
@@ -146,8 +145,9 @@ function lagOf(sequelize: Sequelize): ReplicaLag {
 }
 
 /** Sends a statement to a client of pg, pipelined or not. */
-export function sendToClient(...[connection, sql, values, done, form]: Parameters<SendDirect>): void {
-  if (connection instanceof PipelinedClient) return connection.queryDirectly(sql, values, done, form)
+export function sendToClient(...[connection, sql, values, done, form, readsAlone]: Parameters<SendDirect>): void {
+  if (connection instanceof PipelinedClient)
+    return connection.queryDirectly(sql, values, done, form, readsAlone === true)
   const client = pgClientOf(connection)
   if (values?.length) client.query(sql, values, done)
   else client.query(sql, done)

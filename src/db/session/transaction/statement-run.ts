@@ -160,9 +160,10 @@ export class StatementRun<T> implements Settle<T> {
     return value
   }
 
-  // The error of a read that was sent without the transaction, after the statement that failed: in the transaction it would have failed, too.
+  // The error of a read that was sent without the transaction, or before it was known to have begun, after the statement that failed: in the transaction it
+  // would have failed, too.
   #isUndone({ isOfDatabase }: NonNullable<SessionTransaction['failure']>): boolean {
-    return isOfDatabase === true && !this.#transaction.hasBegun
+    return isOfDatabase === true && !this.#transaction.taken?.isBegun
   }
 
   #failed(raised: unknown): never | Promise<never> {
