@@ -1,6 +1,6 @@
 import type { Abort } from './abort.js'
 import { PartialCommitError } from './partial-commit-error.js'
-import { nextTurn } from './next-turn.js'
+import { nextTurn } from './promises.js'
 
 /**
  * A unit of work: what a request, or a job, does with one resource is committed or rolled back as a whole. Each database session is one;

@@ -4,7 +4,7 @@ import { bracket, type LateWork, type Report, type Unit } from '../../core/brack
 import type { Abort } from '../../core/abort.js'
 import type { ClientToken } from '../../core/client-token.js'
 import type { WorkRecord } from '../../core/events/work-record.js'
-import { nextTurn } from '../../core/next-turn.js'
+import { nextTurn } from '../../core/promises.js'
 import { codeOf, type Dialect, isLostConnection, type TransactionNeeds } from '../dialect.js'
 import { CommitUnknownError, ReadOnlyError, StaleSnapshotError, UnawaitedQueryError } from '../errors.js'
 import { observeAgain, observeSession, type SessionObserver } from '../events/session-observer.js'

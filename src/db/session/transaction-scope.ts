@@ -1,6 +1,5 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
-import { nextTurn } from '../../core/next-turn.js'
-import { PendingCounter } from '../../core/promises.js'
+import { nextTurn, PendingCounter } from '../../core/promises.js'
 import { ImplicitCommitError, SessionClosedError, StatementRefusedError, TransactionControlError } from '../errors.js'
 import type { StatementSource } from '../statements/statement-source.js'
 import { modelOf } from '../sequelize/internals.js'

@@ -1,6 +1,5 @@
 import { BaseError } from 'sequelize'
-import { nextTurn } from '../../../core/next-turn.js'
-import type { PendingCounter } from '../../../core/promises.js'
+import { nextTurn, type PendingCounter } from '../../../core/promises.js'
 import type { NextStatement, TransactionConnection } from '../../connection.js'
 import type { DirectResult, Settle } from '../../direct-statement.js'
 import { StatementRefusedError } from '../../errors.js'
