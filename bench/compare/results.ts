@@ -83,13 +83,15 @@ function referenceFirst(left: string, right: string): number {
 function rowOf(peer: string, title: string, group: readonly Sample[]): Row {
   const own = group.filter((sample) => sample.peer === peer)
   const spreadOf = (read: (sample: Sample) => number | null) => spread(own.map((sample) => read(sample) ?? Number.NaN))
-  const ratioOf = (read: (sample: Sample) => number | null) =>
-    spread(
-      own.flatMap((sample) => {
-        const reference = group.find((other) => other.peer === REFERENCE && other.round === sample.round)
-        return reference ? [(read(sample) ?? Number.NaN) / (read(reference) ?? Number.NaN)] : []
-      }),
-    )
+  const ratioOf = (read: (sample: Sample) => number | null) => {
+    const pairs = own.flatMap((sample) => {
+      const reference = group.find((other) => other.peer === REFERENCE && other.round === sample.round)
+      return reference ? [[read(sample) ?? Number.NaN, read(reference) ?? Number.NaN] as const] : []
+    })
+    // A work without statements costs the database a tick of the kernel's clock, or none.
+    if (pairs.some(([, reference]) => reference === 0)) return spread([])
+    return spread(pairs.map(([value, reference]) => value / reference))
+  }
   const hasReference = own.some(({ round }) => group.some((other) => other.peer === REFERENCE && other.round === round))
   return {
     peer,

@@ -84,3 +84,13 @@ test('where the database has no process, or an older file no figure, the table h
   assert.match(table, /raw +2\.00 +1\.00 \[1\.00-1\.00\] +- +- /)
   assert.match(table, /sequitur +2\.00 +1\.00 \[1\.00-1\.00\] +- +- /)
 })
+
+test('a work that costs the database nothing has no ratio', () => {
+  const table = linesOf([
+    { ...sample, databaseCpu: 0.7, peer: 'raw' },
+    { ...sample, databaseCpu: 0, peer: 'raw', round: 2 },
+    { ...sample, databaseCpu: 0, peer: 'sequitur' },
+    { ...sample, databaseCpu: 0.01, peer: 'sequitur', round: 2 },
+  ])
+  assert.match(table, /sequitur +2\.00 +1\.00 \[1\.00-1\.00\] +0\.01 +- /)
+})
