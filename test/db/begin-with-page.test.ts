@@ -5,6 +5,7 @@ import { test, type TestContext } from 'node:test'
 import { DatabaseError, DataTypes, QueryTypes } from 'sequelize'
 import { Column, Table } from 'sequelize-typescript'
 import { Base, Controller, Get, Page, Paginate, select, Session, sql } from 'sequitur'
+import type { TransactionConnection } from '../../src/db/connection.js'
 import { countStatement } from '../../src/db/fast-path/fast-path.js'
 import { databaseApp, postgres, skipIfShared, statements } from '../support/databases.js'
 import { watchedNetwork } from '../support/watched-network.js'
@@ -213,24 +214,27 @@ test('PostgreSQL: after a BEGIN that is refused, whatever was sent with it fails
   assert.equal(await database.session((session) => session.count(counted)), 0)
 })
 
+/** Sends a count as a session does. */
+function count(connection: TransactionConnection): Promise<number> {
+  const statement = countStatement(select(Counted))
+  assert.ok(statement)
+  return new Promise((resolve, reject) => {
+    void connection.prepare({ sql: statement.sql, kind: 'read' })
+    connection.send(statement, { resolve, reject })
+  })
+}
+
 test('PostgreSQL: COMMIT is refused with the BEGIN before it, however many reads are in between', async (t) => {
   let isRefusing = false
   const { database } = await openWatched(t, (bytes) => (isRefusing ? refused(bytes) : bytes))
   const { sequelize, dialect } = database.connection
-  const statement = countStatement(select(Counted))
-  assert.ok(statement)
   await database.session((session) => session.count(select(Counted)))
   isRefusing = true
   const connection = await dialect.acquire(sequelize, {})
-  const read = () =>
-    new Promise((resolve, reject) => {
-      void connection.prepare({ sql: statement.sql, kind: 'read' })
-      connection.send(statement, { resolve, reject })
-    })
-  const reads = [read(), read()]
+  const reads = Promise.allSettled([count(connection), count(connection)])
   const commit = new Promise((resolve, reject) => connection.end('commit', { resolve, reject }))
   await assert.rejects(commit, /syntax error/)
-  await Promise.allSettled(reads)
+  await reads
   await connection.destroy()
 })
 
@@ -246,23 +250,27 @@ for (const [how, lose] of [
   ['is reset', (client: Socket) => client.resetAndDestroy()],
   ['is terminated', (client: Socket) => client.end(terminated())],
 ] as const)
-  test(`PostgreSQL: what was sent on a connection that ${how} is sent again in its order`, async (t) => {
-    let isLosing = false
-    const { database } = await openWatched(t, (bytes, client) => {
-      if (!isLosing || !bytes.includes('START TRANSACTION')) return bytes
-      isLosing = false
-      lose(client)
-      return undefined
-    })
-    const counted = select(Counted)
-    await database.session((session) => session.execute(sql`SELECT 1`))
-    isLosing = true
-    const [first, second, , last] = await database.session((session) => {
-      const writes = () => (session.add(Counted.build({ id: 1 })), session.flush())
-      return Promise.all([session.count(counted), session.count(counted), writes(), session.count(counted)])
-    })
-    assert.deepEqual([first, second, last], [0, 0, 1])
-  })
+  test(
+    `PostgreSQL: what was sent on a connection that ${how} is sent again in its order`,
+    { skip: skipIfShared },
+    async (t) => {
+      let isLosing = false
+      const { database } = await openWatched(t, (bytes, client) => {
+        if (!isLosing || !bytes.includes('START TRANSACTION')) return bytes
+        isLosing = false
+        lose(client)
+        return undefined
+      })
+      const counted = select(Counted)
+      await database.session((session) => session.execute(sql`SELECT 1`))
+      isLosing = true
+      const [first, second, , last] = await database.session((session) => {
+        const writes = () => (session.add(Counted.build({ id: 1 })), session.flush())
+        return Promise.all([session.count(counted), session.count(counted), writes(), session.count(counted)])
+      })
+      assert.deepEqual([first, second, last], [0, 0, 1])
+    },
+  )
 
 test('PostgreSQL: a read does not precede the statements before it', async (t) => {
   const { database } = await openWatched(t, (bytes) => bytes)
@@ -279,21 +287,18 @@ for (const [settings, messages] of [
   ['', 1],
   ["; SET LOCAL sequitur.tenant = 'a'", 2],
 ] as const)
-  test(`PostgreSQL: two reads of a transaction are sent in ${messages} messages, with the settings '${settings}'`, async (t) => {
-    const sent: Buffer[] = []
-    const { database } = await openWatched(t, (bytes) => (sent.push(bytes), bytes))
-    const { sequelize, dialect } = database.connection
-    const statement = countStatement(select(Counted))
-    assert.ok(statement)
-    const connection = await dialect.acquire(sequelize, { settings })
-    sent.length = 0
-    const read = () =>
-      new Promise((resolve, reject) => {
-        void connection.prepare({ sql: statement.sql, kind: 'read' })
-        connection.send(statement, { resolve, reject })
-      })
-    assert.deepEqual(await Promise.all([read(), read()]), [0, 0])
-    assert.equal(sent.length, messages)
-    await new Promise((resolve, reject) => connection.end('rollback', { resolve, reject }))
-    await connection.release()
-  })
+  test(
+    `PostgreSQL: two reads of a transaction are sent in ${messages} messages, with the settings '${settings}'`,
+    { skip: skipIfShared },
+    async (t) => {
+      const sent: Buffer[] = []
+      const { database } = await openWatched(t, (bytes) => (sent.push(bytes), bytes))
+      const { sequelize, dialect } = database.connection
+      const connection = await dialect.acquire(sequelize, { settings })
+      sent.length = 0
+      assert.deepEqual(await Promise.all([count(connection), count(connection)]), [0, 0])
+      assert.equal(sent.length, messages)
+      await new Promise((resolve, reject) => connection.end('rollback', { resolve, reject }))
+      await connection.release()
+    },
+  )

@@ -26,13 +26,12 @@ export class LastBegin implements BeginListener {
   isHolding = false
   /** Whether it is known to be executed. */
   isBegun = false
-  #held: HeldStatement[] = []
-  #error: Error | undefined
-
   /** Whether it has no settings on which the rows of a read depend, and is not sent apart. */
   isBare = false
+  #held: HeldStatement[] = []
   /** How many reads have passed it, and are not answered. */
   #passing = 0
+  #error: Error | undefined
 
   /** Whether a read of plain tables need not be held: if BEGIN fails, it is executed on its own, in a session that has failed. A read overtakes no held statement. */
   get letsReadsPass(): boolean {

@@ -228,14 +228,14 @@ export class PipelinedClient extends pg.Client {
    * Like query(), but only the members of {@link DirectResult} can be used of the result.
    *
    * @param values undefined for SQL that may be several statements, which cannot be prepared.
-   * @param isPlainRead whether it reads plain tables, and changes nothing.
+   * @param readsAlone whether it reads plain tables, and changes nothing.
    */
   queryDirectly(
     sql: string,
     values: readonly unknown[] | undefined,
     callback: QueryCallback,
     form: StatementForm | undefined,
-    isPlainRead: boolean,
+    readsAlone: boolean,
   ): void {
     // Other SQL without values is not prepared: that saves little, and after a change of its columns it would fail once.
     const isExtended = values !== undefined && (values.length > 0 || form === 'count')
@@ -245,7 +245,7 @@ export class PipelinedClient extends pg.Client {
     // Only a direct query asks for the types of a statement before its values are read.
     const isConstant = form === 'count' || (!isDirect && (form === 'covered' || form === 'slice'))
     const preparable = isConstant ? 'constant' : form === 'varying' ? undefined : form
-    this.#send({ sql, values: isExtended ? values : undefined, form: preparable, isDirect, isPlainRead }, callback)
+    this.#send({ sql, values: isExtended ? values : undefined, form: preparable, isDirect, readsAlone }, callback)
   }
 
   /** Sends BEGIN and a read in one message, so that the server answers both at once. After an error it executes nothing of the rest of a message. */
@@ -268,10 +268,10 @@ export class PipelinedClient extends pg.Client {
   }
 
   #send(given: Statement, callback: QueryCallback): void {
-    const { sql, values, form, isDirect = false, isPlainRead = false } = given
+    const { sql, values, form, isDirect = false, readsAlone = false } = given
     if (!this.#isCorked) this.#corkUntilNextTick()
     if (this.#nextBegin !== undefined && values === undefined && !isExtendable(sql)) this.#sendBeginApart()
-    const passes = isPlainRead && this.lastBegin.isHolding && this.lastBegin.letsReadsPass
+    const passes = readsAlone && this.lastBegin.isHolding && this.lastBegin.letsReadsPass
     if (this.lastBegin.isHolding && !passes) {
       const fail = (error: Error) => callback(error, NOTHING)
       return this.lastBegin.hold(() => this.#send(given, callback), fail)
@@ -430,8 +430,8 @@ interface Statement {
   readonly values: readonly unknown[] | undefined
   readonly form?: PreparableForm | undefined
   readonly isDirect?: boolean
-  /** See {@link CompiledStatement.readsAlone}: it may pass a BEGIN that is not answered. */
-  readonly isPlainRead?: boolean
+  /** As of a {@link CompiledStatement}: it may pass a BEGIN that is not answered. */
+  readonly readsAlone?: boolean
 }
 
 /** The statements that begin a transaction, here and in Sequelize. */
