@@ -56,6 +56,31 @@ export function dependsOnQueryPath(/** @type {string} */ file) {
   return opensDatabase(file) && !ABOVE_STATEMENTS.test(file) && !SAME_ON_BOTH_PATHS.test(readFileSync(file, 'utf8'))
 }
 
+const FOR_EACH_DATABASE = /^import [^'"]*\bdatabases\b[^'"]*from '[^']*\/databases\.js'/m
+const NAMES_MARIADB = /\bmysqls\b|'MariaDB/
+
+/**
+ * With --halves, which of two databases a file runs on: both drivers of MariaDB, or SQLite and PostgreSQL without the fast path. The files of a room take
+ * turns. One that is missing runs on both: in test/db, where drivers and dialects are the subject, where a file names one itself, and alone in its room.
+ * @param {readonly string[]} files all of them
+ * @returns {ReadonlyMap<string, 0 | 1>}
+ */
+export function halvesOf(files) {
+  const halved = files.filter((file) => dirname(file) !== join('test', 'db') && mayBeHalved(file))
+  const rooms = [...new Set(halved.map((file) => dirname(file)))]
+  const inRooms = rooms.map((room) => halved.filter((file) => dirname(file) === room))
+  return new Map(
+    inRooms
+      .filter((some) => some.length > 1)
+      .flatMap((some) => some.map((file, index) => /** @type {const} */ ([file, index % 2 === 0 ? 0 : 1]))),
+  )
+}
+
+function mayBeHalved(/** @type {string} */ file) {
+  const text = readFileSync(file, 'utf8')
+  return FOR_EACH_DATABASE.test(text) && !NAMES_MARIADB.test(text)
+}
+
 /** Whether a test, or a helper that it imports, opens a database. */
 function opensDatabase(/** @type {string} */ file) {
   return textsOf(file).some((text) => DATABASE.test(text))

@@ -9,24 +9,29 @@ const MOST_FILES = 20
 /** What a file says at its top that leaves something behind in its process, or that needs one in which nothing has happened yet. */
 const ALONE = /^\/\/ Needs a process of its own\b/m
 
+/** @typedef {{ readonly files: readonly string[], readonly half: 0 | 1 | undefined }} Group */
+
 /**
  * Groups of files of one folder, which use the same modules; the largest groups first, so that none is left at the end alone.
  * @param {readonly string[]} files
  * @param {number} concurrency
- * @returns {string[][]}
+ * @param {ReadonlyMap<string, 0 | 1>} halves
+ * @returns {Group[]}
  */
-export function groupsOf(files, concurrency) {
+export function groupsOf(files, concurrency, halves) {
   const alone = files.filter((file) => ALONE.test(readFileSync(file, 'utf8')))
   const others = files.filter((file) => !alone.includes(file))
   const most = Math.min(MOST_FILES, Math.ceil(others.length / concurrency))
-  const folders = [...new Set(others.map((file) => dirname(file)))]
-  const groups = folders.flatMap((folder) =>
+  const kindOf = (/** @type {string} */ file) => `${dirname(file)} ${halves.get(file)}`
+  const groups = [...new Set(others.map(kindOf))].flatMap((kind) =>
     spread(
-      others.filter((file) => dirname(file) === folder),
+      others.filter((file) => kindOf(file) === kind),
       most,
     ),
   )
-  return [...alone.map((file) => [file]), ...groups].sort((a, b) => sizeOf(b) - sizeOf(a))
+  return [...alone.map((file) => [file]), ...groups]
+    .sort((a, b) => sizeOf(b) - sizeOf(a))
+    .map((some) => ({ files: some, half: halves.get(some[0] ?? '') }))
 }
 
 /**
@@ -46,16 +51,16 @@ function sizeOf(/** @type {readonly string[]} */ files) {
 
 /**
  * Writes a file for each group, named after its place, as the test runner sorts them.
- * @param {readonly string[][]} groups
+ * @param {readonly Group[]} groups
  */
 export function writeGroups(groups) {
   const folder = mkdtempSync(join(tmpdir(), 'sequitur-tests-'))
   const runner = new URL('../test/support/in-one-process.js', import.meta.url).href
-  const entries = groups.map((files, index) => {
+  const entries = groups.map(({ files, half }, index) => {
     const entry = join(folder, `group-${String(index).padStart(3, '0')}.mjs`)
     writeFileSync(
       entry,
-      `import { runInOneProcess } from ${JSON.stringify(runner)}\nawait runInOneProcess(${JSON.stringify(files)})\n`,
+      `import { runInOneProcess } from ${JSON.stringify(runner)}\n${half === undefined ? '' : `process.env.TEST_HALF = '${half}'\n`}await runInOneProcess(${JSON.stringify(files)})\n`,
     )
     return entry
   })

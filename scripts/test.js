@@ -1,8 +1,10 @@
-// node scripts/test.js [--quick] [--databases] [--node-option...] [file or folder...]
+// node scripts/test.js [--quick] [--databases] [--halves] [--node-option...] [file or folder...]
 // Runs the tests, all of them when none is named, with one PostgreSQL server that they share.
 // --quick runs them on SQLite in memory alone, without those that need a PostgreSQL server, start programs or wait for seconds, and ends
 // with what it left out.
 // --databases leaves out the files that open no database, and those that are the same on both query paths: scripts/test-files.js.
+// --halves runs each file that runs on all databases, outside of test/db, with one of MariaDB's two drivers; without the fast path, on one of
+// SQLite and PostgreSQL. Those of a room take turns: scripts/test-files.js.
 // Those of test/cluster run only when they are named: scripts/test-cluster.js.
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
@@ -11,6 +13,7 @@ import { startPostgres } from '../test/support/postgres-server.js'
 import { ensureBuilt } from './built.js'
 import {
   dependsOnQueryPath,
+  halvesOf,
   isOfCluster,
   needsBuild,
   needsPostgres,
@@ -23,7 +26,9 @@ import { groupsOf, writeGroups } from './test-groups.js'
 const given = process.argv.slice(2)
 const quick = given.includes('--quick')
 const withDatabases = given.includes('--databases')
-const options = given.filter((argument) => argument.startsWith('-') && !['--quick', '--databases'].includes(argument))
+const halves = given.includes('--halves')
+const own = ['--quick', '--databases', '--halves']
+const options = given.filter((argument) => argument.startsWith('-') && !own.includes(argument))
 const paths = given.filter((argument) => !argument.startsWith('-'))
 const all = testFiles('test').filter((file) => !isOfCluster(file))
 const files = (paths.length > 0 ? paths.flatMap(testFiles) : all).filter(
@@ -68,7 +73,7 @@ function isOfEachFile(/** @type {string} */ option) {
 
 /** @returns {Promise<number>} the exit code */
 async function runInGroups(/** @type {NodeJS.ProcessEnv} */ env) {
-  const { folder, entries } = writeGroups(groupsOf(files, concurrency))
+  const { folder, entries } = writeGroups(groupsOf(files, concurrency, halves ? halvesOf(all) : new Map()))
   try {
     // A file that hangs, as after a forgotten close, is ended by its group after five minutes; this ends a process that no longer does anything.
     return await run(entries, env, 3 * FIVE_MINUTES)
@@ -87,8 +92,8 @@ function run(entries, env, timeout) {
   const hooks = ['--conditions=sequitur-source', '--import', 'tsx', '--import', 'sequitur/register']
   const runner = ['--test', '--test-reporter=spec', `--test-concurrency=${concurrency}`, `--test-timeout=${timeout}`]
   // What is given replaces ours: two reporters would each ask for a destination.
-  const own = runner.filter((option) => !options.some((other) => other.startsWith(option.split('=')[0] + '=')))
-  tests = spawn(process.execPath, [...hooks, ...own, ...options, ...entries], { stdio: 'inherit', env })
+  const added = runner.filter((option) => !options.some((other) => other.startsWith(option.split('=')[0] + '=')))
+  tests = spawn(process.execPath, [...hooks, ...added, ...options, ...entries], { stdio: 'inherit', env })
   return new Promise((resolve, reject) => {
     tests?.once('error', reject)
     tests?.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 1)))

@@ -40,12 +40,12 @@ export const sqliteMemory: TestDatabase = {
 }
 export const postgres: TestDatabase = { name: 'PostgreSQL', url: postgresUrl }
 
-/** The server of `TEST_MARIADB_URL`, through both drivers; none if it is not set. */
+/** The server of `TEST_MARIADB_URL`, through both drivers, or one of them; none if it is not set. */
 export const mysqls: readonly TestDatabase[] = process.env['TEST_MARIADB_URL']
-  ? [
+  ? halfOf([
       { name: 'MariaDB', url: () => mariadbUrl('mariadb+mariadb') },
       { name: 'MariaDB through mysql2', url: () => mariadbUrl('mysql+mysql2') },
-    ]
+    ])
   : []
 
 export const databases: readonly TestDatabase[] = chosen()
@@ -55,8 +55,14 @@ function chosen(): readonly TestDatabase[] {
   if (TEST_QUICK) return [sqliteMemory]
   if (TEST_PGBOUNCER) return [postgres]
   // Sequelize's own query path has the same statements for SQLite in memory as in a file.
-  const sqlites = toolkit_fast_path === 'false' ? [sqliteFile] : [sqliteFile, sqliteMemory]
-  return [...sqlites, postgres, ...mysqls]
+  if (toolkit_fast_path === 'false') return [...halfOf([sqliteFile, postgres]), ...mysqls]
+  return [sqliteFile, sqliteMemory, postgres, ...mysqls]
+}
+
+/** One of two, if the file is run with `--halves`: scripts/test-files.js. */
+function halfOf(both: readonly TestDatabase[]): readonly TestDatabase[] {
+  const { TEST_HALF } = process.env
+  return TEST_HALF === undefined ? both : both.filter((_, index) => index === Number(TEST_HALF))
 }
 
 /** Why tests of what one server connection keeps are skipped where several clients share it, behind PgBouncer; false elsewhere. */
