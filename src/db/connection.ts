@@ -10,6 +10,8 @@ export interface NextStatement {
   readonly kind?: 'read' | 'write' | undefined
   /** Whether it reads plain columns of a table, each time the same rows in a transaction or outside of one. */
   readonly readsAlone?: boolean | undefined
+  /** Whether no other statement has to agree with it. Called when it is sent. By default one may have to. */
+  readonly isOnly?: (() => boolean) | undefined
 }
 
 /** A connection that a health check uses, or a transaction. */

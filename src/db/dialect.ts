@@ -11,6 +11,8 @@ import type { StoredForm } from './values/stored-forms.js'
 export interface TransactionNeeds {
   /** As in SQL: `REPEATABLE READ`. Default: that of the database. */
   readonly isolation?: string | undefined
+  /** Whether the isolation is that of {@link Dialect.snapshotIsolation}, for statements that must agree. */
+  readonly readsOneSnapshot?: boolean | undefined
   /** Whether the database refuses writes. */
   readonly readOnly?: boolean | undefined
   /** Milliseconds: if the replica of a read-only transaction is further behind, the primary serves it. */

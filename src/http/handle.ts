@@ -141,9 +141,10 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
     // The planner has checked that this class has the method; an instance may still hide it.
     const method = (controller as Readonly<Record<string, (...args: unknown[]) => unknown>>)[member]
     if (!method) throw new TypeError(`${name} is not a method.`)
-    return around.length > 0
-      ? callAround(around, this.#request, () => method.apply(controller, args))
-      : method.apply(controller, args)
+    if (around.length > 0) return callAround(around, this.#request, () => method.apply(controller, args))
+    const result: unknown = method.apply(controller, args)
+    if (!this.#intercepted) this.#request.result = result
+    return result
   }
 
   // The handler may return an object of another library with a then() of its own.
@@ -161,6 +162,7 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
 
   /** Makes the response, before COMMIT: a transaction whose response cannot be sent is rolled back. */
   finish(value: unknown): OutgoingResponse {
+    this.#request.result = undefined // it need not live as long as the response
     if (this.abort.isAborted) throw this.abort.reason
     if (this.#content instanceof Readable) refuseUnreadable(this.#content)
     if (this.#intercepted?.response) return this.#intercepted.response

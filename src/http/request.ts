@@ -41,6 +41,8 @@ export class Request {
   #cookies: ReadonlyMap<string, string> | undefined
   /** @internal What {@link onEnd} has registered. */
   readonly releases: (() => Promise<void>)[] = []
+  /** @internal What the handler has returned, if nothing can run between its end and the response; undefined before. */
+  result: unknown
   /** @internal Exists if a subscriber listens to what happens to it. */
   record: RequestRecord | undefined
   /** @internal The bytes of a body that is not a multipart form, if an interceptor of the route reads them. */

@@ -50,8 +50,8 @@ async function startLists(t: TestContext, main: Database, audit: Database) {
 
   @Controller('/')
   class Lists {
-    @Get('/model', Page.of(Id)) model(paginate: Paginate<Id>) {
-      return paginate(select(Entry))
+    @Get('/model', Page.of(Id)) async model(paginate: Paginate<Id>) {
+      return await paginate(select(Entry)) // it could read more: the page needs its transaction
     }
     @Get('/text', Page.of(Id)) text(@Inject(pages) paginate: PaginateType<Id>) {
       return paginate(sql<Id>`SELECT id FROM entry WHERE id >= ${0} ORDER BY id`)

@@ -116,6 +116,40 @@ export function rowsOf<R>(
   return slicedRows(selection, { key, options, values, slice }, build)
 }
 
+/**
+ * The rows of {@link rowsOf}, each with the number of all rows of the selection, by one statement. Only for databases whose limits are literals. The number is
+ * read for the rows of the slice: in a list of columns, PostgreSQL computes it for those before the offset, too.
+ */
+export function countedRowsOf<R>(
+  selection: Selection,
+  given: unknown,
+  slice: Slice,
+  build: BuildRows<R>,
+  total: string,
+): CompiledStatement<R> | undefined {
+  const { model, plan } = selection
+  const order = orderOf(plan, given)
+  const counted = countOf(selection)
+  const rows = rowsOf(selection, order, slice, build)
+  if (!order || !rows) return undefined
+  const { queryGenerator } = modelInternals(model)
+  const quoted = (name: string) => queryGenerator.quoteIdentifier(name)
+  const alias = quoted(model.name)
+  const from = `SELECT ${alias}.*, (${withoutEnd(counted.sql)}) AS ${quoted(total)} FROM (`
+  // Of a subquery, SQL does not promise an order. PostgreSQL knows that the rows have it, and does not sort them again.
+  const items = order.map((item) => {
+    const [name, direction = 'ASC'] = [item].flat() as [string, string?] // orderOf() has checked them
+    return `${alias}.${quoted(name)} ${direction}`
+  })
+  const end = `) AS ${alias} ORDER BY ${items.join(', ')};`
+  const statement = generated(plan, `counted ${rows.generated.sql}`, () => from + withoutEnd(rows.generated.sql) + end)
+  return { ...rows, sql: from + withoutEnd(rows.sql) + end, generated: statement }
+}
+
+function withoutEnd(sql: string): string {
+  return sql.replace(/;$/, '')
+}
+
 /** Some of the rows of a list. */
 export interface ListRange {
   /** Equal only for ranges of a selection that differ in nothing but their values and limits. */

@@ -7,6 +7,7 @@ export { deleteStatement } from './compiled-delete.js'
 export { insertStatement, updateStatement } from './compiled-save.js'
 export {
   allStatement,
+  countedRowsOf,
   countOf,
   countStatement,
   countUpTo,

@@ -13,11 +13,11 @@ import { type ContinuesAfter, type Statement, StatementRun } from './transaction
 import { untilEnd } from './transaction/until-end.js'
 import { markQueryError, type QueryOwner } from './unhandled-queries.js'
 import type { CompiledStatement, Settle } from '../direct-statement.js'
-import type { TransactionConnection } from '../connection.js'
+import type { NextStatement, TransactionConnection } from '../connection.js'
 import { deleteStatement, insertStatement, updateStatement } from '../fast-path/fast-path.js'
 
-/** Executes a compiled statement that reads. */
-export type ReadCompiled = <T>(statement: CompiledStatement<T>) => Promise<T>
+/** Executes a compiled statement that reads. @param isOnly see {@link NextStatement.isOnly}. */
+export type ReadCompiled = <T>(statement: CompiledStatement<T>, isOnly?: () => boolean) => Promise<T>
 
 /**
  * A session, or a savepoint in it. Every query of a session passes here. A query that is started while a savepoint is open runs after it, because
@@ -170,13 +170,19 @@ export class TransactionScope implements QueryOwner {
   /** Executes a compiled read. Undefined if Sequelize must execute it, as for the following methods. */
   read<T>(model: ModelStatic<Model>, compile: () => CompiledStatement<T> | undefined): Promise<T> | undefined {
     const statement = this.#mayCompile(model, 'read') ? compile() : undefined
-    return statement && this.#send(statement, statement.readsAlone ? 'read' : undefined, true)
+    return statement && this.#sendRead(statement, true)
   }
 
-  /** Executes compiled reads, as {@link read}. @param seesOneSnapshot whether all must be executed in the transaction, to see one snapshot. */
+  /** Executes compiled reads, as {@link read}. @param seesOneSnapshot whether all must be executed in the transaction, to see one snapshot, unless one is the only one. */
   reader(model: ModelStatic<Model>, seesOneSnapshot: boolean): ReadCompiled | undefined {
     if (!this.#mayCompile(model, 'read')) return undefined
-    return (statement) => this.#send(statement, statement.readsAlone ? 'read' : undefined, !seesOneSnapshot)
+    return (statement, isOnly) => this.#sendRead(statement, !seesOneSnapshot || isOnly !== undefined, isOnly)
+  }
+
+  #sendRead<T>(statement: CompiledStatement<T>, mayReadAlone: boolean, isOnly?: () => boolean): Promise<T> {
+    const isOfPlainTable = statement.readsAlone === true
+    const kind = isOfPlainTable ? 'read' : undefined
+    return this.#send(statement, { kind, readsAlone: mayReadAlone && isOfPlainTable, isOnly })
   }
 
   /**
@@ -188,13 +194,13 @@ export class TransactionScope implements QueryOwner {
     const model = modelOf(instance)
     if (!this.#mayCompile(model, 'write')) return undefined
     const statement = insertStatement(model, instance) ?? updateStatement(model, instance)
-    return statement && this.#send(statement, 'write', false, onSent)
+    return statement && this.#send(statement, { kind: 'write' }, onSent)
   }
 
   /** Deletes the row of an instance. */
   destroy(instance: Model, onSent?: () => void): Promise<unknown> | undefined {
     const statement = this.#mayCompile(modelOf(instance), 'write') ? deleteStatement(instance) : undefined
-    return statement && this.#send(statement, 'write', false, onSent)
+    return statement && this.#send(statement, { kind: 'write' }, onSent)
   }
 
   #mayCompile(model: ModelStatic<Model>, kind: 'read' | 'write'): boolean {
@@ -202,18 +208,12 @@ export class TransactionScope implements QueryOwner {
     return direct !== undefined && model.sequelize === this.sequelize && boundary?.allowsCompiled(model, kind) !== false
   }
 
-  #send<T>(
-    statement: CompiledStatement<T>,
-    kind: 'read' | 'write' | undefined,
-    mayReadAlone: boolean,
-    onSent?: () => void,
-  ): Promise<T> {
+  #send<T>(statement: CompiledStatement<T>, needs: Omit<NextStatement, 'sql'>, onSent?: () => void): Promise<T> {
     const send = (connection: TransactionConnection, settle: Settle<T>) => {
       connection.send(statement, settle)
       onSent?.()
     }
-    const readsAlone = mayReadAlone && kind === 'read'
-    return this.#run({ sql: statement.sql, kind, readsAlone, send, counter: this.#running, source: statement })
+    return this.#run({ ...needs, sql: statement.sql, send, counter: this.#running, source: statement })
   }
 
   /** Runs the work of a savepoint after the queries and savepoints that were started before it. */

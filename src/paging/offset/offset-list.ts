@@ -1,6 +1,6 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { CompiledStatement } from '../../db/direct-statement.js'
-import { countOf, countUpTo, rowsOf, type Selection, selectionOf } from '../../db/fast-path/fast-path.js'
+import { countedRowsOf, countOf, countUpTo, rowsOf, type Selection, selectionOf } from '../../db/fast-path/fast-path.js'
 import type { ReadCompiled, TransactionScope } from '../../db/session/transaction-scope.js'
 import { type Select, rawSql, type Sql, sql } from '../../db/statements/statement.js'
 import { LazyRows, type Rows } from '../lazy-instances.js'
@@ -22,7 +22,7 @@ const lastTotals = new WeakMap<ModelStatic<Model>, number>()
 /** The column with the total. */
 const TOTAL = 'sequitur_total'
 
-/** Up to so many rows, one statement that repeats the total in each row costs less than two that are not sent at once. */
+/** Up to so many rows, one statement that repeats the total in each row costs less than two that are not sent at once, or need a transaction. */
 const MAX_ROWS_WITH_TOTAL = 40
 
 /** The rows and the count of a statement whose SQL may be compiled. */
@@ -30,6 +30,8 @@ interface Compiled {
   readonly selection: Selection
   readonly read: ReadCompiled
   readonly sendsAhead: boolean
+  /** Whether the rows are the same in a transaction and outside of one. */
+  readonly readsAlone: boolean
 }
 
 /** The rows of a `select` statement, in an order in which no two rows are equal. Its SQL is compiled if the statement is simple enough. */
@@ -38,34 +40,48 @@ export class OffsetList {
   readonly #compiled: Compiled | undefined
   #list: List | undefined
   #total: Promise<number> | undefined
+  /** Whether the rows were read without a transaction. */
+  #isAlone = false
 
   /** @param scope in which compiled statements are executed; without one, Sequelize executes all. */
   constructor(statement: Select<Model>, scope: TransactionScope | undefined) {
     this.#statement = statement
     const read = scope?.reader(statement.model, true)
     const selection = read && selectionOf(statement)
-    this.#compiled = selection && { selection, read, sendsAhead: scope?.sendsAhead === true }
+    this.#compiled = selection && {
+      selection,
+      read,
+      sendsAhead: scope?.sendsAhead === true,
+      readsAlone: selection.plan.isOfPlainTable,
+    }
   }
 
   /**
    * @param counts whether {@link count} is called if the rows do not end the list. If they probably do not, it is counted at the same time.
+   * @param isOnly whether the session executes nothing else; undefined if that is known not to be so. Called when the rows are requested.
    * @throws BootError for a statement that cannot be paged, with what to write instead.
    */
-  rows(window: OffsetWindow, counts: boolean): Promise<Rows> {
+  rows(window: OffsetWindow, counts: boolean, isOnly?: () => boolean): Promise<Rows> {
     const { model, options } = this.#statement
     const compiled = this.#compiled
-    const isCounted =
-      counts && options.where === undefined && window.offset + window.limit < (lastTotals.get(model) ?? 0)
-    const isCheaper = window.limit <= MAX_ROWS_WITH_TOTAL && compiled?.sendsAhead === false
-    const readsTotal = isCounted && isCheaper && !(TOTAL in model.getAttributes())
-    const statement = compiled && this.#page(compiled.selection, window, readsTotal)
+    const total = counts && options.where === undefined ? lastTotals.get(model) : undefined
+    const isCounted = total !== undefined && window.offset + window.limit <= total
+    const isCheaper = window.limit <= MAX_ROWS_WITH_TOTAL && (compiled?.sendsAhead === false || compiled?.readsAlone)
+    const readsTotal = isCounted && isCheaper === true && !(TOTAL in model.getAttributes())
+    const statement = compiled && this.#page(compiled, window, readsTotal)
     if (!statement) return this.#uncompiled.rows(window)
-    const rows = compiled.read(statement)
+    const isWhole = readsTotal || !counts || (total !== undefined && !isCounted)
+    const rows = compiled.read(statement, isWhole && isOnly ? () => (this.#isAlone = isOnly()) : undefined)
     if (isCounted && !readsTotal) {
       this.#total = this.count()
       this.#total.catch(() => {}) // the rows fail, too, or count() is awaited
     }
     return rows
+  }
+
+  /** Whether the rows may be of another snapshot than {@link count}. */
+  get isOutdated(): boolean {
+    return this.#isAlone && !this.#total
   }
 
   count(): Promise<number> {
@@ -94,23 +110,25 @@ export class OffsetList {
   }
 
   /** @param readsTotal whether each row has the total, too. */
-  #page(selection: Selection, window: OffsetWindow, readsTotal: boolean): CompiledStatement<LazyRows> | undefined {
+  #page(
+    { selection, sendsAhead }: Compiled,
+    window: OffsetWindow,
+    readsTotal: boolean,
+  ): CompiledStatement<LazyRows> | undefined {
     const { model, options } = this.#statement
     const find = { model, options, joins: [] }
     const order = options.order ? withNullsClauses(withPrimaryKey(find), find) : selection.plan.keyOrder
     const counted = readsTotal ? this.#counted(selection) : undefined
+    const build = (rows: readonly unknown[], found: object) => {
+      const [first] = rows as readonly { readonly [TOTAL]?: unknown }[] // the rows of a driver are objects
+      const isEnd = rows.length > 0 && rows.length < window.limit
+      if (isEnd && options.where === undefined) lastTotals.set(model, window.offset + rows.length)
+      if (counted && first) this.#total = Promise.resolve(counted.read({ rows: [{ count: first[TOTAL] }] }))
+      return new LazyRows(rows, model, found)
+    }
+    if (readsTotal && sendsAhead) return countedRowsOf(selection, order, window, build, TOTAL)
     const more = counted ? [[`(${counted.sql.replace(/;$/, '')})`, TOTAL] as const] : undefined
-    return rowsOf(
-      selection,
-      order,
-      window,
-      (rows, build) => {
-        const [first] = rows as readonly { readonly [TOTAL]?: unknown }[] // the rows of a driver are objects
-        if (counted && first) this.#total = Promise.resolve(counted.read({ rows: [{ count: first[TOTAL] }] }))
-        return new LazyRows(rows, model, build)
-      },
-      more,
-    )
+    return rowsOf(selection, order, window, build, more)
   }
 
   get #uncompiled(): List {
@@ -120,6 +138,7 @@ export class OffsetList {
 
 /** The rows of a `sql` statement, in the order of its SQL. */
 export class RawSqlList {
+  readonly isOutdated = false
   readonly #session: Session
   /** The statement without the semicolons at its end. */
   readonly #statement: Sql<unknown>

@@ -191,6 +191,8 @@ function offsetInput() {
   })
 }
 
+type AnyPage = Page<unknown, PageMeta | UncountedPageMeta>
+
 interface PageRequest {
   readonly session: Session
   readonly request: Request
@@ -203,7 +205,9 @@ function paginator({ session: injected, request, headers, window, callbacks }: P
   const { offset, limit } = window
   const { count, countUpTo, map, mapPage } = callbacks
   const readsOneMore = count !== undefined || countUpTo !== undefined
-  return async (statement: AnyStatement): Promise<Page<unknown, PageMeta | UncountedPageMeta>> => {
+  // What these read must agree with the page.
+  const readsMore = map !== undefined || mapPage !== undefined || countUpTo !== undefined || Boolean(count)
+  const read = async (statement: AnyStatement, isOnly: () => boolean): Promise<AnyPage> => {
     if (!isStatement(statement)) throw notAStatement(statement)
     const session = sessionOf(statement, injected)
     const scope = session.openPage()
@@ -212,12 +216,15 @@ function paginator({ session: injected, request, headers, window, callbacks }: P
       count ? count(session, statement) : countUpTo === undefined ? list.count() : list.countUpTo(countUpTo)
     // Unless the database counts all rows, read one row more than the page has: the extra row says that there is a next page.
     const requested = readsOneMore ? limit + 1 : limit
-    const read: Rows = await list.rows({ offset, limit: requested }, !readsOneMore)
-    const rows = read.length > limit ? read.slice(0, limit) : read
+    const asked = { offset, limit: requested }
+    let found: Rows = await list.rows(asked, !readsOneMore, readsMore ? undefined : isOnly)
+    if (list.isOutdated && count !== false && !isEnd(found, offset, requested))
+      found = await list.rows(asked, !readsOneMore)
+    const rows = found.length > limit ? found.slice(0, limit) : found
     let position: Position
-    if (count === false) position = uncountedPosition(window, read.length > limit)
+    if (count === false) position = uncountedPosition(window, found.length > limit)
     else {
-      const { least, most } = boundsOfTotal(read, offset, requested)
+      const { least, most } = boundsOfTotal(found, offset, requested)
       // An estimate, or a cached count, must not end the list before its last row.
       const ends = least === most || (countUpTo !== undefined && least > countUpTo)
       const counted = ends ? least : checkedTotal(await countOf())
@@ -228,6 +235,11 @@ function paginator({ session: injected, request, headers, window, callbacks }: P
     const { meta } = position
     if (mapPage) return { data: checkedRows(await mapPage(instancesOf(rows))), meta }
     return map ? { data: await Promise.all(instancesOf(rows).map((row) => map(row))), meta } : pageOf(rows, meta)
+  }
+  return (statement: AnyStatement) => {
+    let page: Promise<AnyPage> | undefined
+    page = read(statement, () => page !== undefined && request.result === page)
+    return page
   }
 }
 
@@ -242,6 +254,12 @@ function boundsOfTotal(read: Rows, offset: number, requested: number) {
   if (read.length === 0) return { least: 0, most: offset }
   const least = offset + read.length
   return { least, most: read.length < requested ? least : Infinity }
+}
+
+/** Whether the rows that were read tell the total. */
+function isEnd(read: Rows, offset: number, requested: number): boolean {
+  const { least, most } = boundsOfTotal(read, offset, requested)
+  return least === most
 }
 
 function checkedTotal(total: number): number {

@@ -58,7 +58,7 @@ export class PipelinedConnection extends PgConnection {
   override begin(): undefined {}
 
   override prepare(next?: NextStatement): undefined {
-    if (this.hasBegun || (next?.readsAlone && this.#mayReadAlone)) return
+    if (this.hasBegun || (next?.readsAlone && this.#mayReadAlone(next))) return
     const { settings = '', beginsApart = false } = this.needs
     const begin = beginStatement(this.needs)
     this.#client.beginWithNextQuery(begin, settings, beginsApart)
@@ -67,9 +67,10 @@ export class PipelinedConnection extends PgConnection {
     this.begun()
   }
 
-  get #mayReadAlone(): boolean {
-    const { reader, isolation, boundary, beginsApart } = this.needs
-    return reader === true && isolation === undefined && !boundary && !beginsApart && this.#client.isReadCommitted
+  #mayReadAlone({ isOnly }: NextStatement): boolean {
+    const { reader, isolation, readsOneSnapshot, boundary, beginsApart } = this.needs
+    if (!reader || boundary || beginsApart || !this.#client.isReadCommitted) return false
+    return isolation === undefined || (readsOneSnapshot === true && isOnly?.() === true)
   }
 
   // The transaction begins with its next statement.

@@ -144,7 +144,7 @@ export class SessionTransaction extends TransactionState {
     const { snapshotIsolation } = this.dialect
     const { reader, isolation } = this.#needs
     if (snapshotIsolation !== undefined && !this.used && reader && isolation === undefined)
-      this.#needs = { ...this.#needs, isolation: snapshotIsolation }
+      this.#needs = { ...this.#needs, isolation: snapshotIsolation, readsOneSnapshot: true }
   }
 
   /** The connection, which is taken for the first statement. Call its {@link TransactionConnection.prepare} before each one. */

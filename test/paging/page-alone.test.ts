@@ -1,0 +1,255 @@
+// The same on both query paths: it names that of each database.
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import * as fc from 'fast-check'
+import { Client } from 'pg'
+import { Column, DataType, Table } from 'sequelize-typescript'
+import {
+  type Around,
+  Base,
+  Controller,
+  Get,
+  Inject,
+  newPagination,
+  Page,
+  Paginate,
+  type PaginateType,
+  Post,
+  select,
+  Transactional,
+  UncountedPage,
+} from 'sequitur'
+import { addInterceptor } from '../../src/http/routing/interceptor.js'
+import { type DatabaseApp, databaseApp, postgres, skipIfShared, statements } from '../support/databases.js'
+import { runs } from '../support/fuzz.js'
+
+/*
+ * On PostgreSQL, a page that is all that a handler reads needs no transaction: it is one statement, of one snapshot. Whatever else a request reads sees
+ * the snapshot of its page.
+ */
+
+@Table({ tableName: 'item', timestamps: false })
+class Item extends Base<Item> {
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number
+  @Column({ type: DataType.TEXT, field: 'its_text' }) declare text: string | null
+}
+
+/** Writes by another connection, if a test has set it. */
+let write = async () => {}
+
+/** What is read after the page of a request. */
+let later: number | undefined
+
+async function readLater(): Promise<void> {
+  await write()
+  later = await Item.count()
+}
+
+const readsLater: Around = async (next) => {
+  const page = await next()
+  await readLater()
+  return page
+}
+
+const mapped = newPagination({
+  mapPage: async (rows: readonly Item[]) => {
+    await readLater()
+    return [...rows]
+  },
+})
+const mappedEach = newPagination({
+  map: async (row: Item) => {
+    if (row.id === 1) await readLater()
+    return row
+  },
+})
+class Uncounted<T> extends newPagination({ count: false })<T> {}
+
+@Controller('/items')
+class Items {
+  @Get('/', Page.of(Item)) list(paginate: Paginate<Item>) {
+    return paginate(select(Item))
+  }
+  @Get('/texts', Page.of(Item)) texts(paginate: Paginate<Item>) {
+    return paginate(select(Item, { order: [['text', 'DESC']] }))
+  }
+  @Get('/uncounted', UncountedPage.of(Item)) uncounted(paginate: Uncounted<Item>) {
+    return paginate(select(Item))
+  }
+  @Post('/', Page.of(Item), { status: 200 }) post(paginate: Paginate<Item>) {
+    return paginate(select(Item))
+  }
+  @Transactional({ isolation: 'repeatable read' })
+  @Get('/isolated', Page.of(Item))
+  isolated(paginate: Paginate<Item>) {
+    return paginate(select(Item))
+  }
+}
+
+@Controller('/more')
+class ReadMore {
+  @Get('/awaited', Page.of(Item)) async awaited(paginate: Paginate<Item>) {
+    const page = await paginate(select(Item))
+    await readLater()
+    return page
+  }
+  @Get('/chained', Page.of(Item)) chained(paginate: Paginate<Item>) {
+    return paginate(select(Item)).then(async (page) => {
+      await readLater()
+      return page
+    })
+  }
+  @Get('/all', Page.of(Item)) async all(paginate: Paginate<Item>) {
+    const [page] = await Promise.all([paginate(select(Item)), Item.findByPk(1)])
+    await readLater()
+    return page
+  }
+  @Get('/mapped', Page.of(Item)) mapped(@Inject(mapped) paginate: PaginateType<Item>) {
+    return paginate(select(Item) as never)
+  }
+  @Get('/each', Page.of(Item)) each(@Inject(mappedEach) paginate: PaginateType<Item>) {
+    return paginate(select(Item) as never)
+  }
+  @Get('/around', Page.of(Item), { around: [readsLater] }) around(paginate: Paginate<Item>) {
+    return paginate(select(Item))
+  }
+  @Get('/intercepted', Page.of(Item)) intercepted(paginate: Paginate<Item>) {
+    return paginate(select(Item))
+  }
+}
+addInterceptor(
+  ReadMore.prototype,
+  () => ({ intercept: () => ({ kind: 'handler', beforeCommit: readLater }) }),
+  'intercepted',
+)
+
+interface ItemPage {
+  readonly data: readonly { readonly id: number; readonly text: string | null }[]
+  readonly meta: { readonly total_items: number }
+}
+
+async function open(t: TestContext, fastPath = true) {
+  const app = await databaseApp(t, postgres, [Item], [Items, ReadMore], { lifespan: { fastPath } })
+  const other = await clientOf(t, app)
+  const fill = (from: number, to: number) =>
+    other.query('INSERT INTO item SELECT n, nullif(n % 7, 3)::text FROM generate_series($1::int, $2::int) AS n', [
+      from,
+      to,
+    ])
+  const page = async (path: string) => {
+    const response = await app.fetch(path)
+    assert.equal(response.status, 200, `${path}: ${app.log.at(-1)}`)
+    return { ...((await response.json()) as ItemPage), link: response.headers.get('link') }
+  }
+  /** The first words of the statements of a request. */
+  const sent = async (path: string, init?: RequestInit) => {
+    app.log.length = 0
+    assert.equal((await app.fetch(path, init)).status, 200, path)
+    return statements(app.log).map((text) => text.split(' ', 1)[0])
+  }
+  t.after(() => (write = async () => {}))
+  return { ...app, other, fill, page, sent }
+}
+
+async function clientOf(t: TestContext, { database }: DatabaseApp): Promise<Client> {
+  const { username, password, host, port, database: name } = database.sequelize.config
+  const client = new Client({ user: username, password: password ?? '', host, port: Number(port), database: name })
+  await client.connect()
+  t.after(() => client.end())
+  return client
+}
+
+const ALONE = ['SELECT']
+const TOGETHER = ['START', 'SELECT', 'COMMIT']
+
+test(
+  'a page that is all that a handler reads is one statement without a transaction',
+  { skip: skipIfShared },
+  async (t) => {
+    const { fill, sent } = await open(t)
+    await fill(1, 30)
+    await sent('/items') // its total is a guess at the next one
+    for (const path of [
+      '/items',
+      '/items?offset=20',
+      '/items?offset=25',
+      '/items/texts',
+      '/items?limit=40',
+      '/items/uncounted',
+    ])
+      assert.deepEqual(await sent(path), ALONE, path)
+    assert.deepEqual(await sent('/items', { method: 'POST' }), TOGETHER)
+    for (const path of [
+      '/items/isolated',
+      ...['awaited', 'chained', 'all', 'mapped', 'each', 'around', 'intercepted'].map((name) => `/more/${name}`),
+    ])
+      assert.deepEqual((await sent(path)).slice(0, 2), ['START', 'SELECT'], path)
+  },
+)
+
+for (const name of ['awaited', 'chained', 'all', 'mapped', 'each', 'around', 'intercepted'])
+  test(`what is read after a page sees its snapshot: ${name}`, async (t) => {
+    const { fill, page, other } = await open(t)
+    await fill(1, 30)
+    let next = 100
+    write = async () => void (await other.query('INSERT INTO item VALUES ($1)', [next++]))
+    for (let turn = 0; turn < 3; turn++) {
+      const { meta } = await page(`/more/${name}?limit=5`)
+      assert.equal(later, meta.total_items)
+      assert.equal(meta.total_items, 30 + turn)
+    }
+  })
+
+test('a page whose total it does not tell is read again, in a transaction', { skip: skipIfShared }, async (t) => {
+  const { fill, page, sent, other } = await open(t)
+  await fill(1, 30)
+  await page('/items')
+  await other.query('DELETE FROM item WHERE id > 5')
+  assert.deepEqual(await sent('/items?offset=10'), ['SELECT', 'START', 'SELECT', 'SELECT', 'COMMIT']) // no row that has the total
+  assert.deepEqual((await page('/items?offset=10')).meta.total_items, 5)
+  assert.deepEqual(await sent('/items'), ALONE)
+  await fill(6, 30)
+  assert.deepEqual(await sent('/items'), ['SELECT', 'START', 'SELECT', 'SELECT', 'COMMIT']) // as many rows as the page has
+  assert.deepEqual(await sent('/items'), ALONE)
+  assert.equal((await page('/items')).meta.total_items, 30)
+})
+
+type Step =
+  | { readonly kind: 'fill'; readonly count: number }
+  | { readonly kind: 'delete'; readonly count: number }
+  | { readonly kind: 'page'; readonly path: string; readonly offset: number; readonly limit: number }
+
+const steps: fc.Arbitrary<readonly Step[]> = fc.array(
+  fc.oneof(
+    fc.record({ kind: fc.constant('fill' as const), count: fc.integer({ min: 1, max: 25 }) }),
+    fc.record({ kind: fc.constant('delete' as const), count: fc.integer({ min: 1, max: 9 }) }),
+    fc.record({
+      kind: fc.constant('page' as const),
+      path: fc.constantFrom('/items', '/items/texts', '/items/uncounted', '/more/awaited'),
+      offset: fc.nat(60),
+      limit: fc.integer({ min: 1, max: 45 }),
+    }),
+  ),
+  { minLength: 2, maxLength: 12 },
+)
+
+test('pages are those of the reference path, whatever is written between them', async (t) => {
+  const plans = fc.sample(steps, runs(60))
+  const answers: unknown[][] = []
+  for (const fastPath of [true, false]) {
+    const { fill, page, other, close } = await open(t, fastPath)
+    const seen: unknown[] = []
+    for (const plan of plans) {
+      await other.query('TRUNCATE item')
+      let last = 0
+      for (const step of plan) {
+        if (step.kind === 'fill') await fill(last + 1, (last += step.count))
+        else if (step.kind === 'delete') await other.query('DELETE FROM item WHERE id % $1 = 0', [step.count])
+        else seen.push([step, await page(`${step.path}?offset=${step.offset}&limit=${step.limit}`)])
+      }
+    }
+    answers.push(seen)
+    await close()
+  }
+  assert.deepEqual(answers[0], answers[1])
+})
