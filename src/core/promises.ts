@@ -164,6 +164,10 @@ export class PendingCounter {
     return this.#count === 0
   }
 
+  get isSingle(): boolean {
+    return this.#count === 1
+  }
+
   enter(): void {
     for (const counter of this.#counters) counter.#count++
   }

@@ -10,7 +10,7 @@ export interface NextStatement {
   readonly kind?: 'read' | 'write' | undefined
   /** Whether it reads plain columns of a table, each time the same rows in a transaction or outside of one. */
   readonly readsAlone?: boolean | undefined
-  /** Whether no other statement has to agree with it. Called when it is sent. By default one may have to. */
+  /** Of one that must see the snapshot of others: whether there are none. It is asked when the statement is sent, if the answer matters. */
   readonly isOnly?: (() => boolean) | undefined
 }
 

@@ -41,7 +41,7 @@ export class Request {
   #cookies: ReadonlyMap<string, string> | undefined
   /** @internal What {@link onEnd} has registered. */
   readonly releases: (() => Promise<void>)[] = []
-  /** @internal What the handler has returned, if nothing can run between its end and the response; undefined before. */
+  /** @internal What the handler has returned, until its response is made; undefined if something may run in between. */
   result: unknown
   /** @internal Exists if a subscriber listens to what happens to it. */
   record: RequestRecord | undefined

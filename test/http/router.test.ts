@@ -252,6 +252,15 @@ test('a controller without routes fails at startup', () => {
   assert.match(bootMessage([Empty]), /Empty has no routes\. Put @Get/)
 })
 
+test('a controller that would be taken for a promise fails at startup', () => {
+  @Controller()
+  class Steps {
+    // oxlint-disable-next-line unicorn/no-thenable -- the mistake that is refused
+    @Get('/then') then() {}
+  }
+  assert.match(bootMessage([Steps]), /Steps\.then: .* Rename the method\./)
+})
+
 test('a route of an ancestor is a route of the controller', async (t) => {
   class Common {
     @Get('/health') health() {

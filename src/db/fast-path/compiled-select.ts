@@ -117,8 +117,9 @@ export function rowsOf<R>(
 }
 
 /**
- * The rows of {@link rowsOf}, each with the number of all rows of the selection, by one statement. Only for databases whose limits are literals. The number is
- * read for the rows of the slice: in a list of columns, PostgreSQL computes it for those before the offset, too.
+ * The rows of {@link rowsOf}, each with the number of all rows of the selection, by one statement. Only for databases whose limits are literals, and for
+ * columns that do not have names of other attributes. The number stands outside of the statement that has the limit: in its list of columns, PostgreSQL would
+ * also compute the columns of the rows before the offset.
  */
 export function countedRowsOf<R>(
   selection: Selection,
@@ -129,21 +130,19 @@ export function countedRowsOf<R>(
 ): CompiledStatement<R> | undefined {
   const { model, plan } = selection
   const order = orderOf(plan, given)
-  const counted = countOf(selection)
   const rows = rowsOf(selection, order, slice, build)
   if (!order || !rows) return undefined
   const { queryGenerator } = modelInternals(model)
   const quoted = (name: string) => queryGenerator.quoteIdentifier(name)
   const alias = quoted(model.name)
-  const from = `SELECT ${alias}.*, (${withoutEnd(counted.sql)}) AS ${quoted(total)} FROM (`
   // Of a subquery, SQL does not promise an order. PostgreSQL knows that the rows have it, and does not sort them again.
   const items = order.map((item) => {
-    const [name, direction = 'ASC'] = [item].flat() as [string, string?] // orderOf() has checked them
+    const [name, direction = 'ASC'] = (Array.isArray(item) ? item : [item]) as [string, string?] // orderOf() has checked them
     return `${alias}.${quoted(name)} ${direction}`
   })
-  const end = `) AS ${alias} ORDER BY ${items.join(', ')};`
-  const statement = generated(plan, `counted ${rows.generated.sql}`, () => from + withoutEnd(rows.generated.sql) + end)
-  return { ...rows, sql: from + withoutEnd(rows.sql) + end, generated: statement }
+  const count = `(${withoutEnd(countOf(selection).sql)}) AS ${quoted(total)}`
+  const sql = `SELECT ${alias}.*, ${count} FROM (${withoutEnd(rows.sql)}) AS ${alias} ORDER BY ${items.join(', ')};`
+  return { ...rows, sql }
 }
 
 function withoutEnd(sql: string): string {

@@ -22,6 +22,8 @@ export interface ModelPlan {
   readonly rowColumns: readonly RowColumn[] | undefined
   /** Whether its rows do not depend on the transaction that reads them, as those of a view may. */
   readonly isOfPlainTable: boolean
+  /** Whether a column has the name of another attribute: Sequelize mixes both up. */
+  readonly mixesNames: boolean
   /** Undefined if all of its columns return what was written. */
   readonly storedForms: StoredForms | undefined
   /**
@@ -83,6 +85,9 @@ function newPlan(model: ModelStatic<Model>): ModelPlan {
     keyOrder: model.primaryKeyAttributes.map((name) => [name, 'ASC']),
     rowColumns: rowColumns(model),
     isOfPlainTable: isPlainTable(model),
+    mixesNames: attributes.some(
+      ([name, { field = name }]) => field !== name && attributes.some(([other]) => other === field),
+    ),
     storedForms: storedFormsOf(model),
     hasLiterals: DIALECTS_WITH_LITERALS.has(model.sequelize?.getDialect()),
     statements: new Map(),

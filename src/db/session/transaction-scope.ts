@@ -16,8 +16,8 @@ import type { CompiledStatement, Settle } from '../direct-statement.js'
 import type { NextStatement, TransactionConnection } from '../connection.js'
 import { deleteStatement, insertStatement, updateStatement } from '../fast-path/fast-path.js'
 
-/** Executes a compiled statement that reads. @param isOnly see {@link NextStatement.isOnly}. */
-export type ReadCompiled = <T>(statement: CompiledStatement<T>, isOnly?: () => boolean) => Promise<T>
+/** Executes a compiled statement that reads. @param isLast whether nothing can follow it. It is asked when the statement is sent. By default something can. */
+export type ReadCompiled = <T>(statement: CompiledStatement<T>, isLast?: () => boolean) => Promise<T>
 
 /**
  * A session, or a savepoint in it. Every query of a session passes here. A query that is started while a savepoint is open runs after it, because
@@ -173,10 +173,25 @@ export class TransactionScope implements QueryOwner {
     return statement && this.#sendRead(statement, true)
   }
 
-  /** Executes compiled reads, as {@link read}. @param seesOneSnapshot whether all must be executed in the transaction, to see one snapshot, unless one is the only one. */
+  /**
+   * Executes compiled reads, as {@link read}.
+   *
+   * @param seesOneSnapshot whether they must see one snapshot: they are executed in the transaction, except a read that nothing follows.
+   */
   reader(model: ModelStatic<Model>, seesOneSnapshot: boolean): ReadCompiled | undefined {
     if (!this.#mayCompile(model, 'read')) return undefined
-    return (statement, isOnly) => this.#sendRead(statement, !seesOneSnapshot || isOnly !== undefined, isOnly)
+    if (!seesOneSnapshot) return (statement) => this.#sendRead(statement, true)
+    const { transaction } = this
+    return (statement, isLast) => {
+      // Also what the handler has started and not awaited must see its snapshot.
+      const isOnly = isLast && (() => (transaction.hasReadAlone = transaction.statements.isSingle && isLast()))
+      return this.#sendRead(statement, isOnly !== undefined, isOnly)
+    }
+  }
+
+  /** Called before a page that was read without the transaction is read again in it. */
+  forgetPage(): void {
+    this.transaction.hasReadAlone = false
   }
 
   #sendRead<T>(statement: CompiledStatement<T>, mayReadAlone: boolean, isOnly?: () => boolean): Promise<T> {

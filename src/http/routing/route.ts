@@ -63,6 +63,8 @@ export interface ServedRoute extends Route {
   readonly limits: QueryLimits
   readonly bind: Bind
   readonly openers: readonly UnitOpener[]
+  /** Whether nothing that the app has declared runs between the end of the handler and its response. */
+  readonly endsWithHandler: boolean
   /** Whether the handler's writes are kept when it is abandoned: it has no transaction. */
   readonly isKeptUnfinished: boolean
   readonly respond: Respond
@@ -87,6 +89,8 @@ export function planRoutes(controller: Constructor, planning: RoutePlanning): re
   const declarations = routesOf(controller)
   if (declarations.length === 0)
     throw new BootError(`${controller.name} has no routes. Put @Get('/'), @Post('/') or the like on its methods.`)
+  if ('then' in controller.prototype)
+    throw new BootError(`${controller.name}.then: an instance with a then() is taken for a promise. Rename the method.`)
   return declarations.map((declaration) => planRoute(controller, declared, declaration, planning))
 }
 
@@ -253,6 +257,9 @@ export function serveRoute(route: Route, serving: RouteServing): ServedRoute {
       stages: stagesOf(plan),
     }),
     openers: unitOpeners(lifespans, factsOf(route)),
+    endsWithHandler:
+      route.around.length + route.interceptors.length === 0 &&
+      route.plan.steps.every(({ provider }) => provider.kind !== 'managed'),
     isKeptUnfinished: writesOutsideOfTransactions(route, lifespans),
     respond: compileRespond({ ...route, caching: cachingHeaders(plan, isLimited) }, (text) => serving.warn(text)),
   }

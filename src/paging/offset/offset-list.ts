@@ -30,13 +30,14 @@ interface Compiled {
   readonly selection: Selection
   readonly read: ReadCompiled
   readonly sendsAhead: boolean
-  /** Whether the rows are the same in a transaction and outside of one. */
-  readonly readsAlone: boolean
+  /** Whether a page may have its total. */
+  readonly mayReadTotal: boolean
 }
 
 /** The rows of a `select` statement, in an order in which no two rows are equal. Its SQL is compiled if the statement is simple enough. */
 export class OffsetList {
   readonly #statement: Select<Model>
+  readonly #scope: TransactionScope | undefined
   readonly #compiled: Compiled | undefined
   #list: List | undefined
   #total: Promise<number> | undefined
@@ -46,32 +47,35 @@ export class OffsetList {
   /** @param scope in which compiled statements are executed; without one, Sequelize executes all. */
   constructor(statement: Select<Model>, scope: TransactionScope | undefined) {
     this.#statement = statement
-    const read = scope?.reader(statement.model, true)
+    this.#scope = scope
+    const { model } = statement
+    const read = scope?.reader(model, true)
     const selection = read && selectionOf(statement)
-    this.#compiled = selection && {
-      selection,
-      read,
-      sendsAhead: scope?.sendsAhead === true,
-      readsAlone: selection.plan.isOfPlainTable,
-    }
+    if (!scope || !selection) return
+    const { isOfPlainTable, mixesNames } = selection.plan
+    const { sendsAhead } = scope
+    // Where several statements are sent at once, one with the total only pays if it needs no transaction.
+    const mayReadTotal = !(TOTAL in model.getAttributes()) && (!sendsAhead || (isOfPlainTable && !mixesNames))
+    this.#compiled = { selection, read, sendsAhead, mayReadTotal }
   }
 
   /**
    * @param counts whether {@link count} is called if the rows do not end the list. If they probably do not, it is counted at the same time.
-   * @param isOnly whether the session executes nothing else; undefined if that is known not to be so. Called when the rows are requested.
+   * @param isLast whether nothing of the session follows the page. It is asked when the page is sent. By default something may.
    * @throws BootError for a statement that cannot be paged, with what to write instead.
    */
-  rows(window: OffsetWindow, counts: boolean, isOnly?: () => boolean): Promise<Rows> {
+  rows(window: OffsetWindow, counts: boolean, isLast?: () => boolean): Promise<Rows> {
     const { model, options } = this.#statement
+    const { offset, limit } = window
     const compiled = this.#compiled
     const total = counts && options.where === undefined ? lastTotals.get(model) : undefined
-    const isCounted = total !== undefined && window.offset + window.limit <= total
-    const isCheaper = window.limit <= MAX_ROWS_WITH_TOTAL && (compiled?.sendsAhead === false || compiled?.readsAlone)
-    const readsTotal = isCounted && isCheaper === true && !(TOTAL in model.getAttributes())
+    const isCounted = total !== undefined && offset + limit <= total
+    const readsTotal = isCounted && limit <= MAX_ROWS_WITH_TOTAL && compiled?.mayReadTotal === true
     const statement = compiled && this.#page(compiled, window, readsTotal)
     if (!statement) return this.#uncompiled.rows(window)
-    const isWhole = readsTotal || !counts || (total !== undefined && !isCounted)
-    const rows = compiled.read(statement, isWhole && isOnly ? () => (this.#isAlone = isOnly()) : undefined)
+    // Rows that are probably the last ones tell their total. Behind the end there are none that could.
+    const isWhole = readsTotal || !counts || (total !== undefined && !isCounted && (offset === 0 || offset < total))
+    const rows = compiled.read(statement, isWhole && isLast ? () => (this.#isAlone = isLast()) : undefined)
     if (isCounted && !readsTotal) {
       this.#total = this.count()
       this.#total.catch(() => {}) // the rows fail, too, or count() is awaited
@@ -79,9 +83,16 @@ export class OffsetList {
     return rows
   }
 
-  /** Whether the rows may be of another snapshot than {@link count}. */
-  get isOutdated(): boolean {
+  /** Whether the rows were read without a transaction, and did not have the total: what is counted now is of another snapshot. */
+  get lacksTotal(): boolean {
     return this.#isAlone && !this.#total
+  }
+
+  /** Reads the rows again, in the transaction of {@link count}. */
+  rowsAgain(window: OffsetWindow): Promise<Rows> {
+    this.#isAlone = false
+    this.#scope?.forgetPage()
+    return this.rows(window, true)
   }
 
   count(): Promise<number> {
@@ -121,7 +132,7 @@ export class OffsetList {
     const counted = readsTotal ? this.#counted(selection) : undefined
     const build = (rows: readonly unknown[], found: object) => {
       const [first] = rows as readonly { readonly [TOTAL]?: unknown }[] // the rows of a driver are objects
-      const isEnd = rows.length > 0 && rows.length < window.limit
+      const isEnd = rows.length < window.limit && (rows.length > 0 || window.offset === 0)
       if (isEnd && options.where === undefined) lastTotals.set(model, window.offset + rows.length)
       if (counted && first) this.#total = Promise.resolve(counted.read({ rows: [{ count: first[TOTAL] }] }))
       return new LazyRows(rows, model, found)
@@ -138,7 +149,6 @@ export class OffsetList {
 
 /** The rows of a `sql` statement, in the order of its SQL. */
 export class RawSqlList {
-  readonly isOutdated = false
   readonly #session: Session
   /** The statement without the semicolons at its end. */
   readonly #statement: Sql<unknown>

@@ -205,9 +205,9 @@ function paginator({ session: injected, request, headers, window, callbacks }: P
   const { offset, limit } = window
   const { count, countUpTo, map, mapPage } = callbacks
   const readsOneMore = count !== undefined || countUpTo !== undefined
-  // What these read must agree with the page.
+  // What these read must see the snapshot of the page.
   const readsMore = map !== undefined || mapPage !== undefined || countUpTo !== undefined || Boolean(count)
-  const read = async (statement: AnyStatement, isOnly: () => boolean): Promise<AnyPage> => {
+  const read = async (statement: AnyStatement, isLast: () => boolean): Promise<AnyPage> => {
     if (!isStatement(statement)) throw notAStatement(statement)
     const session = sessionOf(statement, injected)
     const scope = session.openPage()
@@ -217,9 +217,9 @@ function paginator({ session: injected, request, headers, window, callbacks }: P
     // Unless the database counts all rows, read one row more than the page has: the extra row says that there is a next page.
     const requested = readsOneMore ? limit + 1 : limit
     const asked = { offset, limit: requested }
-    let found: Rows = await list.rows(asked, !readsOneMore, readsMore ? undefined : isOnly)
-    if (list.isOutdated && count !== false && !isEnd(found, offset, requested))
-      found = await list.rows(asked, !readsOneMore)
+    let found: Rows = await list.rows(asked, !readsOneMore, readsMore ? undefined : isLast)
+    if (list instanceof OffsetList && list.lacksTotal && count !== false && !isEnd(found, offset, requested))
+      found = await list.rowsAgain(asked)
     const rows = found.length > limit ? found.slice(0, limit) : found
     let position: Position
     if (count === false) position = uncountedPosition(window, found.length > limit)
@@ -237,7 +237,7 @@ function paginator({ session: injected, request, headers, window, callbacks }: P
     return map ? { data: await Promise.all(instancesOf(rows).map((row) => map(row))), meta } : pageOf(rows, meta)
   }
   return (statement: AnyStatement) => {
-    let page: Promise<AnyPage> | undefined
+    let page: Promise<AnyPage> | undefined // until read() has returned: a statement that is sent at once is not the last one
     page = read(statement, () => page !== undefined && request.result === page)
     return page
   }

@@ -70,7 +70,7 @@ export class PipelinedConnection extends PgConnection {
   #mayReadAlone({ isOnly }: NextStatement): boolean {
     const { reader, isolation, readsOneSnapshot, boundary, beginsApart } = this.needs
     if (!reader || boundary || beginsApart || !this.#client.isReadCommitted) return false
-    return isolation === undefined || (readsOneSnapshot === true && isOnly?.() === true)
+    return isOnly ? readsOneSnapshot === true && isOnly() : isolation === undefined
   }
 
   // The transaction begins with its next statement.
