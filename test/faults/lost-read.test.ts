@@ -12,8 +12,8 @@ import { watchedNetwork } from '../support/watched-network.js'
 
 @Controller('/')
 class Heroes {
-  @Get('/', Page.of(Hero)) list(paginate: Paginate<Hero>) {
-    return paginate(select(Hero, { order: ['id'] }))
+  @Get('/', Page.of(Hero)) async list(paginate: Paginate<Hero>) {
+    return await paginate(select(Hero, { order: ['id'] })) // it could read more: the page needs its transaction
   }
   @Get('/visits') async visit(session: Session) {
     await Hero.create({ name: 'Visitor' })
