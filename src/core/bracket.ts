@@ -39,8 +39,6 @@ export interface Unit {
   rollback(cause: unknown): Promise<void>
   /** Whether any of the work is committed: it must not run again then. */
   readonly hasCommitted: boolean
-  /** Whether the work must run again because a statement followed what was taken for its last read, which had no transaction. */
-  readonly wasFollowed?: boolean
   /** Why a part of the work may be committed although the unit is rolled back: what the program did. Undefined if none is. */
   readonly partSaved?: Error | undefined
   /**

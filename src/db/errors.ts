@@ -16,7 +16,6 @@ import { DatabaseError } from 'sequelize'
  * TransactionControlError COMMIT, ROLLBACK or BEGIN of the program
  * TransactionEndedError   a procedure of the database has ended the transaction
  * StaleSnapshotError      SQLite cannot write on an old snapshot: the work is run again
- * PageFollowedError       a statement after a page that was read without a transaction: the handler is run again
  * ImpossibleValueError    a value that its column cannot have, in a condition or a written row
  * DatabaseStartError      the database cannot be used: the app does not start
  * DatabaseUrlError        a database URL that cannot be read
@@ -214,17 +213,6 @@ export class StaleSnapshotError extends Error {
     super(
       'Another transaction has changed what this session has read, so that it cannot write. A GET is run again automatically; for other methods write @Transactional({ retry: 3 }).',
       { cause },
-    )
-  }
-}
-
-/** A page was read without a transaction, as its handler has returned it, and a statement of its session follows. It must see the snapshot of the page. */
-export class PageFollowedError extends Error {
-  override name = 'PageFollowedError'
-
-  constructor() {
-    super(
-      'A statement follows the page that the handler has returned. The handler is run again, and reads both in one transaction.',
     )
   }
 }

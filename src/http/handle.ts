@@ -55,9 +55,6 @@ export function handle(
   return inputs instanceof Promise ? inputs.then((bound) => call.start(bound)) : call.start(inputs)
 }
 
-/** Routes whose sessions continued after the promise that the handler had returned. */
-const continuing = new WeakSet<ServedRoute>()
-
 /**
  * The call of a handler for one request, with all of its attempts. `bracket` and the scope of an attempt call its methods. They are no fields with functions:
  * V8 keeps the objects of a request for longer if one of them has many functions of its own. The peak of memory was a half more with them on Node 20,
@@ -72,10 +69,6 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
   readonly #options: HandleOptions
   readonly #intercepted: InterceptedCall | undefined
   #inputs: RequestInputs = NO_INPUTS
-  /** Those of the current attempt. */
-  #units: readonly Unit[] = []
-  /** Attempts that did not fail: their sessions continued after what was taken for the end. */
-  #repeats = 0
   /** The scope of the current attempt. */
   #scope: Scope | undefined
   #headers = new ReplyHeaders()
@@ -109,14 +102,9 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
 
   open(attempt: number): readonly Unit[] {
     const { record, tokens } = this.#options
-    if (this.#units.some(({ wasFollowed }) => wasFollowed)) {
-      continuing.add(this.#route)
-      this.#repeats++
-    }
     const units: Unit[] = []
-    this.#units = units
     for (const { lifespan, open } of this.#route.openers) {
-      const unit = open(attempt - this.#repeats, record, tokens?.get(lifespan), this.#request)
+      const unit = open(attempt, record, tokens?.get(lifespan), this.#request)
       if (unit) units.push(unit)
     }
     return this.#inputs.lateBody?.holdBack(units) ?? units
@@ -155,7 +143,7 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
     if (!method) throw new TypeError(`${name} is not a method.`)
     if (around.length > 0) return callAround(around, this.#request, () => method.apply(controller, args))
     const result: unknown = method.apply(controller, args)
-    if (this.#route.endsWithHandler && !continuing.has(this.#route)) this.#request.result = result
+    if (this.#route.endsWithHandler) this.#request.result = result
     return result
   }
 

@@ -220,10 +220,6 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     return this.made?.transaction.endedByProgram
   }
 
-  get wasFollowed(): boolean {
-    return this.made?.transaction.wasFollowed === true
-  }
-
   get hasWritten(): boolean {
     return this.made !== undefined && (this.made.transaction.hasWritten || this.made.lastWork !== undefined)
   }
@@ -402,8 +398,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
    */
   retryAfter(error: unknown, attempt: number): number | undefined {
     if (this.isUnknown(error)) return undefined
-    // Once: the second attempt reads nothing alone, and the one after a stale snapshot is no reader.
-    if ((this.wasFollowed && attempt === 0) || this.#staleError !== undefined) return 0
+    if (this.#staleError !== undefined && attempt === 0) return 0
     const isConflict = this.#hasConflict || this.#dialect.isConflict(error)
     return isConflict && attempt < this.#options.retry ? jitter(attempt) : undefined
   }

@@ -181,17 +181,15 @@ export class TransactionScope implements QueryOwner {
   reader(model: ModelStatic<Model>, seesOneSnapshot: boolean): ReadCompiled | undefined {
     if (!this.#mayCompile(model, 'read')) return undefined
     if (!seesOneSnapshot) return (statement) => this.#sendRead(statement, true)
-    const { transaction } = this
     return (statement, isLast) => {
-      // Also what the handler has started and not awaited must see its snapshot.
-      const isOnly = isLast && (() => (transaction.hasReadAlone = transaction.statements.isSingle && isLast()))
+      const isOnly = isLast && (() => this.#hasNothingElse && isLast())
       return this.#sendRead(statement, isOnly !== undefined, isOnly)
     }
   }
 
-  /** Called before a page that was read without the transaction is read again in it. */
-  forgetPage(): void {
-    this.transaction.hasReadAlone = false
+  /** Whether one statement is all that runs, and nothing waits for the commit. */
+  get #hasNothingElse(): boolean {
+    return this.transaction.statements.isSingle && !this.hasChanges && this.lastWork === undefined
   }
 
   #sendRead<T>(statement: CompiledStatement<T>, mayReadAlone: boolean, isOnly?: () => boolean): Promise<T> {

@@ -37,7 +37,6 @@ interface Compiled {
 /** The rows of a `select` statement, in an order in which no two rows are equal. Its SQL is compiled if the statement is simple enough. */
 export class OffsetList {
   readonly #statement: Select<Model>
-  readonly #scope: TransactionScope | undefined
   readonly #compiled: Compiled | undefined
   #list: List | undefined
   #total: Promise<number> | undefined
@@ -47,7 +46,6 @@ export class OffsetList {
   /** @param scope in which compiled statements are executed; without one, Sequelize executes all. */
   constructor(statement: Select<Model>, scope: TransactionScope | undefined) {
     this.#statement = statement
-    this.#scope = scope
     const { model } = statement
     const read = scope?.reader(model, true)
     const selection = read && selectionOf(statement)
@@ -91,7 +89,6 @@ export class OffsetList {
   /** Reads the rows again, in the transaction of {@link count}. */
   rowsAgain(window: OffsetWindow): Promise<Rows> {
     this.#isAlone = false
-    this.#scope?.forgetPage()
     return this.rows(window, true)
   }
 

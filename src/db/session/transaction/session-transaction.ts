@@ -203,7 +203,6 @@ export class SessionTransaction extends TransactionState {
   replaceLost(connection: TransactionConnection | undefined, error: unknown): boolean {
     if (this.isEndSent || !connection || connection.isBegun) return false
     if (!this.#isLost(error) || !this.#isReplaceable(connection)) return false
-    this.hasReadAlone = false
     if (this.taken === connection) {
       this.taken = undefined
       this.#acquiring = undefined

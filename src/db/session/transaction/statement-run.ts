@@ -105,7 +105,6 @@ export class StatementRun<T> implements Settle<T> {
   #start(): void {
     const transaction = this.#transaction
     try {
-      transaction.assertNotReadAlone()
       this.#assertAccepted()
       if (this.#statement.kind === 'write') transaction.hasWritten = transaction.mayHaveWritten = true
       this.#statement.check?.()

@@ -1,12 +1,7 @@
 import type { Transaction } from 'sequelize'
 import { endsWithin, PendingCounter } from '../../../core/promises.js'
 import type { TransactionConnection } from '../../connection.js'
-import {
-  CommitFailedError,
-  PageFollowedError,
-  TransactionControlError,
-  type TransactionEndedError,
-} from '../../errors.js'
+import { CommitFailedError, TransactionControlError, type TransactionEndedError } from '../../errors.js'
 import { asTransaction, TransactionBase } from '../../sequelize/internals.js'
 
 interface Failure {
@@ -52,10 +47,6 @@ export abstract class TransactionState extends TransactionBase {
   failure: Failure | undefined
   /** Why the transaction must be rolled back, even if the handler has caught the error. */
   rollbackReason: Failure | undefined
-  /** Whether a page was read without the transaction, because nothing was to follow it. */
-  hasReadAlone = false
-  /** Whether a statement has followed it: the work must run again, in a transaction. */
-  wasFollowed = false
   /** A statement of the program has ended the transaction: later statements would each be committed by themselves. */
   endedByProgram: TransactionEndedError | undefined
   /** Whether the handler has called session.rollback(). */
@@ -73,13 +64,6 @@ export abstract class TransactionState extends TransactionBase {
   close(as: 'committed' | 'rolled back'): void {
     this.closedAs = as
     this.closedAt ??= nextEvent()
-  }
-
-  /** Called before each statement. @throws PageFollowedError after a page that was read without the transaction. */
-  assertNotReadAlone(): void {
-    if (!this.hasReadAlone) return
-    this.wasFollowed = true
-    throw (this.rollbackReason ??= { error: new PageFollowedError() }).error
   }
 
   /** @throws the error that forces the rollback of the transaction. */
