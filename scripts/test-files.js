@@ -56,12 +56,14 @@ export function dependsOnQueryPath(/** @type {string} */ file) {
   return opensDatabase(file) && !ABOVE_STATEMENTS.test(file) && !SAME_ON_BOTH_PATHS.test(readFileSync(file, 'utf8'))
 }
 
-const FOR_EACH_DATABASE = /^import [^'"]*\bdatabases\b[^'"]*from '[^']*\/databases\.js'/m
+/** A loop over all databases, and any use of them. */
+const LOOP = /\bof databases\)/g
+const USE = /(?<![/.'])\bdatabases\b(?!\.js)/g
 const NAMES_MARIADB = /\bmysqls\b|'MariaDB/
 
 /**
  * With --halves, which of two databases a file runs on: both drivers of MariaDB, or SQLite and PostgreSQL without the fast path. The files of a room take
- * turns. One that is missing runs on both: in test/db, where drivers and dialects are the subject, where a file names one itself, and alone in its room.
+ * turns. One that is missing runs on both: in test/db, where drivers and dialects are the subject, where a file picks one itself, and alone in its room.
  * @param {readonly string[]} files all of them
  * @returns {ReadonlyMap<string, 0 | 1>}
  */
@@ -76,9 +78,12 @@ export function halvesOf(files) {
   )
 }
 
+/** Whether a file does the same with each database, and picks none. */
 function mayBeHalved(/** @type {string} */ file) {
   const text = readFileSync(file, 'utf8')
-  return FOR_EACH_DATABASE.test(text) && !NAMES_MARIADB.test(text)
+  const loops = text.match(LOOP)?.length ?? 0
+  const uses = text.match(USE)?.length ?? 0
+  return loops > 0 && uses === loops + 1 && !NAMES_MARIADB.test(text) // and its import
 }
 
 /** Whether a test, or a helper that it imports, opens a database. */
