@@ -143,7 +143,8 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
     if (!method) throw new TypeError(`${name} is not a method.`)
     if (around.length > 0) return callAround(around, this.#request, () => method.apply(controller, args))
     const result: unknown = method.apply(controller, args)
-    if (this.#route.endsWithHandler) this.#request.result = result
+    // Only then: what a request refers to is kept in memory for longer.
+    if (this.#route.mayEndWithPage) this.#request.result = result
     return result
   }
 
@@ -162,7 +163,7 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
 
   /** Makes the response, before COMMIT: a transaction whose response cannot be sent is rolled back. */
   finish(value: unknown): OutgoingResponse {
-    this.#request.result = undefined // it need not live as long as the response
+    if (this.#route.mayEndWithPage) this.#request.result = undefined // it need not live as long as the response
     if (this.abort.isAborted) throw this.abort.reason
     if (this.#content instanceof Readable) refuseUnreadable(this.#content)
     if (this.#intercepted?.response) return this.#intercepted.response

@@ -195,7 +195,7 @@ export class TransactionScope implements QueryOwner {
   #sendRead<T>(statement: CompiledStatement<T>, mayReadAlone: boolean, isOnly?: () => boolean): Promise<T> {
     const isOfPlainTable = statement.readsAlone === true
     const kind = isOfPlainTable ? 'read' : undefined
-    return this.#send(statement, { kind, readsAlone: mayReadAlone && isOfPlainTable, isOnly })
+    return this.#send(statement, kind, mayReadAlone && isOfPlainTable, isOnly)
   }
 
   /**
@@ -207,13 +207,13 @@ export class TransactionScope implements QueryOwner {
     const model = modelOf(instance)
     if (!this.#mayCompile(model, 'write')) return undefined
     const statement = insertStatement(model, instance) ?? updateStatement(model, instance)
-    return statement && this.#send(statement, { kind: 'write' }, onSent)
+    return statement && this.#send(statement, 'write', false, undefined, onSent)
   }
 
   /** Deletes the row of an instance. */
   destroy(instance: Model, onSent?: () => void): Promise<unknown> | undefined {
     const statement = this.#mayCompile(modelOf(instance), 'write') ? deleteStatement(instance) : undefined
-    return statement && this.#send(statement, { kind: 'write' }, onSent)
+    return statement && this.#send(statement, 'write', false, undefined, onSent)
   }
 
   #mayCompile(model: ModelStatic<Model>, kind: 'read' | 'write'): boolean {
@@ -221,12 +221,19 @@ export class TransactionScope implements QueryOwner {
     return direct !== undefined && model.sequelize === this.sequelize && boundary?.allowsCompiled(model, kind) !== false
   }
 
-  #send<T>(statement: CompiledStatement<T>, needs: Omit<NextStatement, 'sql'>, onSent?: () => void): Promise<T> {
+  #send<T>(
+    statement: CompiledStatement<T>,
+    kind: NextStatement['kind'],
+    readsAlone: boolean,
+    isOnly?: () => boolean,
+    onSent?: () => void,
+  ): Promise<T> {
     const send = (connection: TransactionConnection, settle: Settle<T>) => {
       connection.send(statement, settle)
       onSent?.()
     }
-    return this.#run({ ...needs, sql: statement.sql, send, counter: this.#running, source: statement })
+    // One literal: with a spread, an insert cost an eighth more CPU, and a row by its key a quarter more.
+    return this.#run({ sql: statement.sql, kind, readsAlone, isOnly, send, counter: this.#running, source: statement })
   }
 
   /** Runs the work of a savepoint after the queries and savepoints that were started before it. */

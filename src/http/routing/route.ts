@@ -14,6 +14,7 @@ import { type Bind, compileBind, type InputStages, type InputsSchema, inputSchem
 import { type Around, requireAround } from './around.js'
 import { type InterceptableRoute, type Interceptor, interceptorsOf } from './interceptor.js'
 import { liveInterceptors } from './live.js'
+import { paginationOf } from './paginated.js'
 import { type ControllerDeclaration, controllerOf, requireTags } from './controller.js'
 import { type Responses, type RouteDeclaration, type RouteOptions, routesOf } from './methods.js'
 import { type Input, RouteInputs } from '../input/parameters.js'
@@ -63,8 +64,8 @@ export interface ServedRoute extends Route {
   readonly limits: QueryLimits
   readonly bind: Bind
   readonly openers: readonly UnitOpener[]
-  /** Whether nothing that the app has declared runs between the end of the handler and its response. */
-  readonly endsWithHandler: boolean
+  /** Whether the handler may end with a page: it can, and nothing that the app has declared runs between its end and the response. */
+  readonly mayEndWithPage: boolean
   /** Whether the handler's writes are kept when it is abandoned: it has no transaction. */
   readonly isKeptUnfinished: boolean
   readonly respond: Respond
@@ -257,7 +258,8 @@ export function serveRoute(route: Route, serving: RouteServing): ServedRoute {
       stages: stagesOf(plan),
     }),
     openers: unitOpeners(lifespans, factsOf(route)),
-    endsWithHandler:
+    mayEndWithPage:
+      paginationOf(plan)?.style === 'offset' &&
       route.around.length + route.interceptors.length === 0 &&
       route.plan.steps.every(({ provider }) => provider.kind !== 'managed'),
     isKeptUnfinished: writesOutsideOfTransactions(route, lifespans),
