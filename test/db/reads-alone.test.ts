@@ -20,6 +20,7 @@ import {
 
 import { databaseApp, type DatabaseApp, postgres, skipIfShared, statements } from '../support/databases.js'
 import { runs } from '../support/fuzz.js'
+import { clientOf } from '../support/postgres.js'
 import { until } from '../support/waiting.js'
 
 /*
@@ -141,14 +142,6 @@ async function stockApp(t: TestContext, lifespan: LifespanOptions): Promise<Stoc
     return { answer: { status: response.status, body, rows }, log: statements(app.log) }
   }
   return { app, other, run }
-}
-
-async function clientOf(t: TestContext, { database }: DatabaseApp): Promise<Client> {
-  const { username, password, host, port, database: name } = database.sequelize.config
-  const client = new Client({ user: username, password: password ?? '', host, port: Number(port), database: name })
-  await client.connect()
-  t.after(() => client.end())
-  return client
 }
 
 const only = (...steps: Step[]): Plan => ({

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
-import { Client } from 'pg'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import {
   type Around,
@@ -23,11 +22,12 @@ import {
   withSession,
 } from 'sequitur'
 import { addInterceptor } from '../../src/http/routing/interceptor.js'
-import { type DatabaseApp, databaseApp, postgres, skipIfShared, statements } from '../support/databases.js'
+import { databaseApp, postgres, skipIfShared, statements } from '../support/databases.js'
 import { runs } from '../support/fuzz.js'
+import { clientOf } from '../support/postgres.js'
 
 /*
- * On PostgreSQL, a page that is all that a handler reads needs no transaction: it is one statement, of one snapshot. Whatever else a request reads sees
+ * On PostgreSQL, a page that is all that a handler reads needs no transaction: it is one statement, of one snapshot. What else a handler reads sees
  * the snapshot of its page.
  */
 
@@ -188,14 +188,6 @@ async function open(t: TestContext, fastPath = true) {
   }
   t.after(() => (write = async () => {}))
   return { ...app, other, fill, page, sent }
-}
-
-async function clientOf(t: TestContext, { database }: DatabaseApp): Promise<Client> {
-  const { username, password, host, port, database: name } = database.sequelize.config
-  const client = new Client({ user: username, password: password ?? '', host, port: Number(port), database: name })
-  await client.connect()
-  t.after(() => client.end())
-  return client
 }
 
 const TOGETHER_WITH_MORE = [

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import type { TestContext } from 'node:test'
 import { Client } from 'pg'
+import type { Database } from 'sequitur'
 import { atEndOfFile, endFile } from './end-of-file.js'
 import { type Pgbouncer, startPgbouncer } from './pgbouncer.js'
 import { startPostgres } from './postgres-server.js'
@@ -80,4 +82,13 @@ function atEnd(end: () => Promise<void>): void {
 async function endAll(): Promise<void> {
   await endFile()
   for (const end of ends) await end()
+}
+
+/** A connection of its own to the database of an app. */
+export async function clientOf(t: TestContext, { database }: { readonly database: Database }): Promise<Client> {
+  const { username, password, host, port, database: name } = database.sequelize.config
+  const client = new Client({ user: username, password: password ?? '', host, port: Number(port), database: name })
+  await client.connect()
+  t.after(() => client.end())
+  return client
 }

@@ -86,12 +86,6 @@ export class OffsetList {
     return this.#isAlone && !this.#total
   }
 
-  /** Reads the rows again, in the transaction of {@link count}. */
-  rowsAgain(window: OffsetWindow): Promise<Rows> {
-    this.#isAlone = false
-    return this.rows(window, true)
-  }
-
   count(): Promise<number> {
     if (this.#total) return this.#total
     return this.#compiled ? this.#compiled.read(this.#counted(this.#compiled.selection)) : this.#uncompiled.count()

@@ -219,7 +219,7 @@ function paginator({ session: injected, request, headers, window, callbacks }: P
     const asked = { offset, limit: requested }
     let found: Rows = await list.rows(asked, !readsOneMore, readsMore ? undefined : isLast)
     if (list instanceof OffsetList && list.lacksTotal && count !== false && !isEnd(found, offset, requested))
-      found = await list.rowsAgain(asked)
+      found = await list.rows(asked, true) // in the transaction of its count
     const rows = found.length > limit ? found.slice(0, limit) : found
     let position: Position
     if (count === false) position = uncountedPosition(window, found.length > limit)
