@@ -131,9 +131,9 @@ async function runAttempts<V, R>(first: readonly Unit[], work: BracketWork<V, R>
 
 /** Runs the work within all units, the first one outermost. */
 function within<T>(units: readonly Unit[], how: 'enter' | 'respond', work: () => T): T {
-  const [outermost, ...others] = units
-  const inner = others.length > 0 ? () => within(others, how, work) : work
-  return outermost ? outermost[how](inner) : work()
+  const [outermost] = units
+  if (!outermost) return work()
+  return outermost[how](units.length > 1 ? () => within(units.slice(1), how, work) : work)
 }
 
 // An error of the work itself is reported instead of the errors that follow from it in the last work.

@@ -35,6 +35,42 @@ export interface TransactionNeeds {
   readonly observer?: TransactionObserver | undefined
 }
 
+type EachNeed = { readonly [Need in keyof Required<TransactionNeeds>]: TransactionNeeds[Need] }
+
+/** The needs of a transaction, some of them changed. A class with each of them: to spread an object of a class takes up to 2.5 µs. */
+export class ChangedNeeds implements EachNeed {
+  readonly isolation: string | undefined
+  readonly readsOneSnapshot: boolean | undefined
+  readonly readOnly: boolean | undefined
+  readonly maxLag: number | undefined
+  readonly onPrimary: boolean | undefined
+  readonly reader: boolean | undefined
+  readonly endTimeout: number | undefined
+  readonly token: ClientToken | undefined
+  readonly boundary: UnitBoundary | undefined
+  readonly settings: string | undefined
+  readonly beginsApart: boolean | undefined
+  readonly observer: TransactionObserver | undefined
+
+  constructor(
+    needs: TransactionNeeds,
+    change: Pick<TransactionNeeds, 'isolation' | 'readsOneSnapshot' | 'settings' | 'beginsApart'>,
+  ) {
+    this.isolation = change.isolation ?? needs.isolation
+    this.readsOneSnapshot = change.readsOneSnapshot ?? needs.readsOneSnapshot
+    this.readOnly = needs.readOnly
+    this.maxLag = needs.maxLag
+    this.onPrimary = needs.onPrimary
+    this.reader = needs.reader
+    this.endTimeout = needs.endTimeout
+    this.token = needs.token
+    this.boundary = needs.boundary
+    this.settings = change.settings ?? needs.settings
+    this.beginsApart = change.beginsApart ?? needs.beginsApart
+    this.observer = needs.observer
+  }
+}
+
 /** Publishes what happens in a transaction. */
 export interface TransactionObserver {
   /** Waits for a connection, and publishes how long that took. */

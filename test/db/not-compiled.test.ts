@@ -109,6 +109,48 @@ test('hooks of queries, a replaced query() and an own runHooks() see what models
   assert.equal(query.mock.callCount(), 2)
 })
 
+test('a hook is called that is added after statements were compiled, and not after it is removed', async (t) => {
+  const seen: string[] = []
+  class Later extends Row {}
+  const { sequelize, inSession } = await open(t, Later)
+  const use = () =>
+    inSession(async (session) => {
+      session.add(Later.build({ name: 'a' }))
+      await session.flush()
+      await session.get(Later, 1)
+      await (await Later.findOne())?.destroy()
+    })
+  const ofModels = ['beforeFind', 'afterFind', 'beforeSave', 'afterCreate', 'beforeDestroy'] as const
+  const check = async (name: string, add: () => unknown, remove: () => unknown) => {
+    await use()
+    assert.deepEqual(seen, [], `before ${name} is added`)
+    add()
+    await use()
+    assert.ok(seen.length > 0 && seen.every((one) => one === name), `${name}: ${String(seen)}`)
+    remove()
+    seen.length = 0
+  }
+  for (const name of ofModels) {
+    const hook = () => void seen.push(name)
+    await check(
+      name,
+      () => Later.addHook(name, 'later', hook),
+      () => Later.removeHook(name, 'later'),
+    )
+    await check(
+      name,
+      () => sequelize.addHook(name, 'later', hook),
+      () => sequelize.removeHook(name, 'later'),
+    )
+  }
+  const onQuery = () => void seen.push('beforeQuery')
+  await check(
+    'beforeQuery',
+    () => sequelize.addHook('beforeQuery', 'later', onQuery),
+    () => sequelize.removeHook('beforeQuery', 'later'),
+  )
+})
+
 test('a plugin that replaces a method of Sequelize is called, also if it comes after the start', async (t) => {
   class Tenant extends Row {}
   const { inSession } = await open(t, Tenant)

@@ -26,7 +26,7 @@ export function insertStatement<M extends Model>(
   const row = rowColumns && plainRow(model, rowColumns, state.dataValues)
   if (!row) return undefined
   const { values, timestamps } = row
-  const statement = generated(plan, row.names.join('\n'), () => {
+  const statement = generated(plan, row.key, () => {
     const { queryGenerator, rawAttributes } = modelInternals(model)
     const query = queryGenerator.insertQuery(model.getTableName(), row.columns, rawAttributes, { returning: true })
     return textOf(model, query, values)
@@ -46,8 +46,8 @@ export function insertStatement<M extends Model>(
 }
 
 interface PlainRow {
-  /** Begins with the kind of the statement, so that no two kinds have the same names. */
-  readonly names: readonly string[]
+  /** The names of the columns, after the kind of the statement. Equal for rows of the same columns alone. */
+  readonly key: string
   /** By the names of the columns. */
   readonly columns: Readonly<Record<string, unknown>>
   /** As they are bound. */
@@ -57,7 +57,7 @@ interface PlainRow {
 
 /** Undefined if a value needs Sequelize. */
 function plainRow(model: ModelStatic<Model>, rowColumns: readonly RowColumn[], given: Values): PlainRow | undefined {
-  const names = ['insert']
+  let key = 'insert'
   const columns: Record<string, unknown> = {}
   const values: unknown[] = []
   let timestamps: Readonly<Record<string, Date>> = {}
@@ -78,10 +78,10 @@ function plainRow(model: ModelStatic<Model>, rowColumns: readonly RowColumn[], g
       if (bound === undefined) return undefined
       values.push(bound)
     }
-    names.push(value === null && isGeneratedKey ? `${name}=` : name)
+    key += value === null && isGeneratedKey ? `\n${name}=` : `\n${name}`
     columns[field] = value
   }
-  return { names, columns, values, timestamps }
+  return { key, columns, values, timestamps }
 }
 
 // SQLite returns no row, but a number that is the key only if the row had none.

@@ -41,13 +41,16 @@ export function allStatement<M extends Model>(select: Select<M>): CompiledStatem
 
 /** The first row of a statement, as `findOne()` returns it. */
 export function firstStatement<M extends Model>(select: Select<M>): CompiledStatement<M | null> | undefined {
-  const { model, options } = select
-  const names = isObjectLiteral(options.where) ? Object.entries(options.where) : []
-  const { uniqueNames } = planOf(model)
-  const isUnique = names.some(([name, value]) => uniqueNames.has(name) && value !== null)
-  const statement = rowsStatement(select, isUnique ? undefined : 'first', buildOf(model))
-  if (!statement) return undefined
-  return { ...statement, read: (result) => statement.read(result)[0] ?? null }
+  const selection = selectionOf(select)
+  if (!selection) return undefined
+  const { model } = select
+  const { plan, conditions } = selection
+  const isUnique = conditions.shape.some(
+    (condition) => typeof condition === 'string' && plan.uniqueNames.has(condition),
+  )
+  const buildAll = buildOf(model)
+  const build = (rows: readonly unknown[], options: object) => buildAll(rows, options)[0] ?? null
+  return rowsOf(selection, select.options.order, isUnique ? undefined : 'first', build)
 }
 
 /** The row with a primary key, as `findByPk()` returns it; a composite key is an object. */
@@ -107,7 +110,7 @@ export function rowsOf<R>(
   const { shape, values } = conditions
   const order = orderOf(plan, given)
   if (!order) return undefined
-  const key = JSON.stringify(['rows', shape, order, more])
+  const key = `rows ${conditions.key} ${textOfOrder(plan, order)} ${more.length > 0 ? JSON.stringify(more) : ''}`
   const options = () => ({
     attributes: withMore(plan, more),
     ...whereOf(plan, shape),
@@ -126,12 +129,31 @@ export function countedRowsOf<R>(
   given: unknown,
   slice: Slice,
   build: BuildRows<R>,
-  total: string,
 ): CompiledStatement<R> | undefined {
-  const { model, plan } = selection
-  const order = orderOf(plan, given)
-  const rows = rowsOf(selection, order, slice, build)
-  if (!order || !rows) return undefined
+  const order = orderOf(selection.plan, given)
+  const rows = order && rowsOf(selection, order, slice, build)
+  if (!rows) return undefined
+  const { generated: statement, values, form, readsAlone, read } = rows
+  let frame = frames.get(statement)
+  if (!frame) frames.set(statement, (frame = newFrame(selection, order)))
+  const sql = `${frame.before}${rows.sql.slice(0, -1)}${frame.after}`
+  return { sql, generated: statement, values, form, readsAlone, read }
+}
+
+/** The column of {@link countedRowsOf} with the number of all rows. */
+export const TOTAL = 'sequitur_total'
+
+/** The SQL around the rows of a selection that adds the number of all rows. */
+interface Frame {
+  readonly before: string
+  readonly after: string
+}
+
+/** By the statement of the rows. */
+const frames = new WeakMap<GeneratedStatement, Frame>()
+
+function newFrame(selection: Selection, order: readonly unknown[]): Frame {
+  const { model } = selection
   const { queryGenerator } = modelInternals(model)
   const quoted = (name: string) => queryGenerator.quoteIdentifier(name)
   const alias = quoted(model.name)
@@ -140,13 +162,8 @@ export function countedRowsOf<R>(
     const [name, direction = 'ASC'] = (Array.isArray(item) ? item : [item]) as [string, string?] // orderOf() has checked them
     return `${alias}.${quoted(name)} ${direction}`
   })
-  const count = `(${withoutEnd(countOf(selection).sql)}) AS ${quoted(total)}`
-  const sql = `SELECT ${alias}.*, ${count} FROM (${withoutEnd(rows.sql)}) AS ${alias} ORDER BY ${items.join(', ')};`
-  return { ...rows, sql }
-}
-
-function withoutEnd(sql: string): string {
-  return sql.replace(/;$/, '')
+  const count = `(${countOf(selection).sql.replace(/;$/, '')}) AS ${quoted(TOTAL)}`
+  return { before: `SELECT ${alias}.*, ${count} FROM (`, after: `) AS ${alias} ORDER BY ${items.join(', ')};` }
 }
 
 /** Some of the rows of a list. */
@@ -165,18 +182,14 @@ export interface ListRange {
 export function rangeOf<R>(selection: Selection, range: ListRange, build: BuildRows<R>): CompiledStatement<R> {
   const { plan, conditions } = selection
   const { order, more, condition, limit } = range
-  const { shape } = conditions
   const values = condition ? [...conditions.values, ...condition.values] : conditions.values
   const options = () => ({
     attributes: withMore(plan, more),
-    ...(condition ? bothOf(plan, conditions, condition) : whereOf(plan, shape)),
+    ...(condition ? bothOf(plan, conditions, condition) : whereOf(plan, conditions.shape)),
     order: order.map((sql) => literal(sql)),
   })
-  return slicedRows(
-    selection,
-    { key: JSON.stringify(['range', shape, range.key]), options, values, slice: { limit } },
-    build,
-  )
+  const key = `range ${conditions.key} ${range.key}`
+  return slicedRows(selection, { key, options, values, slice: { limit } }, build)
 }
 
 // Op.and puts its conditions in parentheses.
@@ -225,6 +238,12 @@ function slicedRows<R>(
   }
 }
 
+/** Equal for equal orders alone. */
+function textOfOrder({ keyOrder }: ModelPlan, order: readonly unknown[]): string {
+  if (order.length === 0) return ''
+  return order === keyOrder ? 'key' : JSON.stringify(order)
+}
+
 /** Equal for orders of a model's attributes that say the same; undefined for an order of anything else. */
 export function orderKey({ plan }: Selection, order: unknown): string | undefined {
   const items = orderOf(plan, order)
@@ -240,9 +259,8 @@ export function countStatement(select: Select<Model>): CompiledStatement<number>
 /** The number of rows, as `count()` returns it. */
 export function countOf(selection: Selection): CompiledStatement<number> {
   const { model, plan, conditions } = selection
-  const { shape } = conditions
-  const statement = generated(plan, JSON.stringify(['count', shape]), () =>
-    generate(model, { attributes: [[fn('count', col('*')), 'count']], ...whereOf(plan, shape) }),
+  const statement = generated(plan, `count ${conditions.key}`, () =>
+    generate(model, { attributes: [[fn('count', col('*')), 'count']], ...whereOf(plan, conditions.shape) }),
   )
   return countBy(statement, selection)
 }
@@ -264,9 +282,12 @@ function countBy(statement: GeneratedStatement, selection: Selection): CompiledS
 
 /** The number of rows, of which the database reads no more than `most`. */
 export function countUpTo({ model, plan, conditions }: Selection, most: number): CompiledStatement<number> {
-  const { shape } = conditions
-  const statement = generated(plan, JSON.stringify(['count', shape, most]), () => {
-    const rows = generate(model, { attributes: [[literal('1'), 'one']], ...whereOf(plan, shape), limit: most })
+  const statement = generated(plan, `count ${conditions.key} ${most}`, () => {
+    const rows = generate(model, {
+      attributes: [[literal('1'), 'one']],
+      ...whereOf(plan, conditions.shape),
+      limit: most,
+    })
     return `SELECT count(*) AS count FROM (${rows.replace(/;$/, '')}) AS counted;`
   })
   return countBy(statement, { model, plan, conditions })

@@ -18,6 +18,7 @@ export {
   rowsOf,
   type Selection,
   selectionOf,
+  TOTAL,
 } from './compiled-select.js'
 export { mayBuildLater } from './may-compile.js'
 export { rememberPlainTables } from './plain-tables.js'

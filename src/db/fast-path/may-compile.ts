@@ -10,15 +10,23 @@ interface Facts {
   read<T extends object, K extends keyof T>(object: T, key: K): T[K]
   /** The entries of a list that may grow; none if there is no list. */
   list<E>(lists: Readonly<Record<string, readonly E[]>> | undefined, key: string): readonly E[]
+  /** The names of an object's properties, to which others may be added; none if there is no object. */
+  names(object: object | undefined): readonly string[]
   /** Whether an object has no properties, which it may be given later. */
   isEmpty(object: object | undefined): boolean
 }
 
+/** A property, as it was read. */
+interface Fact {
+  readonly object: Readonly<Record<PropertyKey, unknown>>
+  readonly key: PropertyKey
+  readonly value: unknown
+}
+
 /** An answer, with the properties that it was made of. */
 class Answer implements Facts {
-  readonly #objects: Record<PropertyKey, unknown>[] = []
-  readonly #keys: PropertyKey[] = []
-  readonly #values: unknown[] = []
+  readonly #facts: Fact[] = []
+  readonly #named: { readonly object: object; readonly names: readonly string[] }[] = []
   readonly #emptyObjects: object[] = []
   readonly isYes: boolean
 
@@ -28,10 +36,8 @@ class Answer implements Facts {
 
   read<T extends object, K extends keyof T>(object: T, key: K): T[K] {
     const value = object[key]
-    if (this.#objects.some((known, index) => known === object && this.#keys[index] === key)) return value
-    this.#objects.push(object as Record<PropertyKey, unknown>)
-    this.#keys.push(key)
-    this.#values.push(value)
+    if (!this.#facts.some((known) => known.object === object && known.key === key))
+      this.#facts.push({ object: object as Record<PropertyKey, unknown>, key, value })
     return value
   }
 
@@ -39,6 +45,16 @@ class Answer implements Facts {
     const list = lists ? this.read(lists, key) : undefined
     if (list) this.read(list, 'length')
     return list ?? []
+  }
+
+  names(object: object | undefined): readonly string[] {
+    if (!object) return []
+    const known = this.#named.find((one) => one.object === object)
+    if (known) return known.names
+    const names: string[] = []
+    for (const name in object) names.push(name)
+    this.#named.push({ object, names })
+    return names
   }
 
   isEmpty(object: object | undefined): boolean {
@@ -49,17 +65,21 @@ class Answer implements Facts {
 
   /** Whether the properties are the same as they were. */
   get holds(): boolean {
-    let index = 0
-    for (const object of this.#objects) {
-      if (object[this.#keys[index] as PropertyKey] !== this.#values[index]) return false
-      index++
-    }
+    for (const { object, key, value } of this.#facts) if (object[key] !== value) return false
+    for (const { object, names } of this.#named) if (hasOtherNames(object, names)) return false
     for (const object of this.#emptyObjects) {
       for (const _ in object) return false
       if (Object.getOwnPropertySymbols(object).length > 0) return false
     }
     return true
   }
+}
+
+// A property that is gone is noticed where its value was read.
+function hasOtherNames(object: object, names: readonly string[]): boolean {
+  let index = 0
+  for (const name in object) if (name !== names[index++]) return true
+  return false
 }
 
 function isEmpty(object: object | undefined): boolean {
@@ -184,14 +204,19 @@ function hasQueryOptions(sequelize: Sequelize, facts: Facts): boolean {
 }
 
 function isHooked(model: ModelStatic<Model>, type: string, facts: Facts): boolean {
-  return ownersOfHooks(model, facts).some((owner) => facts.list(facts.read(owner, 'hooks'), type).length > 0)
+  return ownersOfHooks(model, facts).some((owner) => hooksOf(owner, type, facts).length > 0)
+}
+
+// A list is only read where there is one: most models have no hooks, and few properties have to be compared then.
+function hooksOf(owner: HookOptions, type: string, facts: Facts): NonNullable<HookOptions['hooks']>[string] {
+  const hooks = facts.read(owner, 'hooks')
+  return facts.names(hooks).includes(type) ? facts.list(hooks, type) : []
 }
 
 function hasSaveHooks(model: ModelStatic<Model>, facts: Facts): boolean {
-  return ownersOfHooks(model, facts).some((owner) => {
-    const hooks = facts.read(owner, 'hooks')
-    return SAVE_HOOKS.some((type) => facts.list(hooks, type).some(isOfProgram))
-  })
+  return ownersOfHooks(model, facts).some((owner) =>
+    SAVE_HOOKS.some((type) => hooksOf(owner, type, facts).some(isOfProgram)),
+  )
 }
 
 function ownersOfHooks(model: ModelStatic<Model>, facts: Facts): readonly HookOptions[] {

@@ -245,32 +245,50 @@ const TYPES: Readonly<Record<string, PlainValue>> = {
 /** Conditions that columns equal values, or are NULL. */
 export interface Conditions {
   readonly shape: readonly Condition[]
+  /** Equal for equal shapes alone. Without spaces. */
+  readonly key: string
   readonly values: readonly unknown[]
 }
 
 /** The name of an attribute, or its name and null for IS NULL. */
 export type Condition = string | readonly [name: string, value: null]
 
-const NONE: Conditions = { shape: [], values: [] }
+const NONE: Conditions = { shape: [], key: '', values: [] }
 
 /** Undefined for other conditions. */
 export function conditionsOf({ comparable }: ModelPlan, where: unknown): Conditions | undefined {
   if (where === undefined || where === null) return NONE
   if (!isObjectLiteral(where)) return undefined
-  // Sequelize replaces the name of an attribute by that of its column, which then comes last.
-  const shape: Condition[] = []
-  const values: unknown[] = []
-  const renamedShape: Condition[] = []
-  const renamedValues: unknown[] = []
+  const conditions = new ConditionList()
+  const renamed: (readonly [name: string, value: unknown])[] = []
   for (const name of Object.keys(where)) {
     const value = where[name]
     const column = comparable.get(name)
     if (!column || (value !== null && !column.value.isPlain(value))) return undefined
-    const isRenamed = column.field !== name
-    ;(isRenamed ? renamedShape : shape).push(value === null ? [name, null] : name)
-    if (value !== null) (isRenamed ? renamedValues : values).push(value)
+    if (column.field === name) conditions.add(name, value)
+    else renamed.push([name, value])
   }
-  return { shape: [...shape, ...renamedShape], values: [...values, ...renamedValues] }
+  // Sequelize replaces the name of an attribute by that of its column, which then comes last.
+  for (const [name, value] of renamed) conditions.add(name, value)
+  return conditions
+}
+
+class ConditionList implements Conditions {
+  readonly shape: Condition[] = []
+  readonly values: unknown[] = []
+  key = ''
+
+  // The names of comparable columns have neither a comma nor an equals sign.
+  add(name: string, value: unknown): void {
+    if (value === null) {
+      this.shape.push([name, null])
+      this.key += `${name}=,`
+    } else {
+      this.shape.push(name)
+      this.values.push(value)
+      this.key += `${name},`
+    }
+  }
 }
 
 /** The conditions of a row's whole key, with values. */

@@ -62,7 +62,9 @@ function parseSegment(text: string, path: string, where: string): Segment {
 
 /** The decoded segments of a request's path; one slash at the end is ignored: `'/heros/'` -> `['heros']`. */
 export function splitPath(path: string): readonly string[] {
-  const texts = path.split('/').slice(1).map(decodePercent)
+  const encoded = path.split('/')
+  encoded.shift()
+  const texts = path.includes('%') ? encoded.map(decodePercent) : encoded
   return texts.at(-1) === '' ? texts.slice(0, -1) : texts
 }
 

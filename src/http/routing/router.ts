@@ -150,8 +150,11 @@ function nothingHere(): NotFound {
 const NO_VARIABLES: Readonly<Record<string, string>> = {}
 
 function nameValues(names: readonly string[], values: readonly string[]): Readonly<Record<string, string>> {
-  if (names.length === 0) return NO_VARIABLES
-  return Object.fromEntries(names.map((name, index) => [name, values[index] as string])) // the match has a value for each
+  const [first] = names
+  if (first === undefined) return NO_VARIABLES
+  // The match has a value for each. A property in brackets may have any name, as with fromEntries(), which takes longer.
+  if (names.length === 1) return { [first]: values[0] as string }
+  return Object.fromEntries(names.map((name, index) => [name, values[index] as string]))
 }
 
 function allowedMethods<R>(root: Node<R>, texts: readonly string[]): readonly string[] {

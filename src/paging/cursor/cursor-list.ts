@@ -113,7 +113,7 @@ function formOf(statement: Select<Model>, selection: Selection): ListForm | unde
   if (order === undefined) return undefined
   const ofModel = forms.get(plan) ?? new Map<string, ListForm>()
   forms.set(plan, ofModel)
-  const key = JSON.stringify([order, conditions.shape])
+  const key = `${conditions.key} ${order}`
   const columns = tableColumns(model)
   const known = ofModel.get(key)
   if (known && known.columns === columns) return known

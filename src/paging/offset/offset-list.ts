@@ -1,6 +1,14 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { CompiledStatement } from '../../db/direct-statement.js'
-import { countedRowsOf, countOf, countUpTo, rowsOf, type Selection, selectionOf } from '../../db/fast-path/fast-path.js'
+import {
+  countedRowsOf,
+  countOf,
+  countUpTo,
+  rowsOf,
+  type Selection,
+  selectionOf,
+  TOTAL,
+} from '../../db/fast-path/fast-path.js'
 import type { ReadCompiled, TransactionScope } from '../../db/session/transaction-scope.js'
 import { type Select, rawSql, type Sql, sql } from '../../db/statements/statement.js'
 import { LazyRows, type Rows } from '../lazy-instances.js'
@@ -18,9 +26,6 @@ export interface OffsetWindow {
 
 /** The last count of all rows of a model: a guess at the next one. */
 const lastTotals = new WeakMap<ModelStatic<Model>, number>()
-
-/** The column with the total. */
-const TOTAL = 'sequitur_total'
 
 /** Up to so many rows, one statement that repeats the total in each row costs less than two that are not sent at once, or need a transaction. */
 const MAX_ROWS_WITH_TOTAL = 40
@@ -128,7 +133,7 @@ export class OffsetList {
       if (counted && first) this.#total = Promise.resolve(counted.read({ rows: [{ count: first[TOTAL] }] }))
       return new LazyRows(rows, model, found)
     }
-    if (readsTotal && sendsAhead) return countedRowsOf(selection, order, window, build, TOTAL)
+    if (readsTotal && sendsAhead) return countedRowsOf(selection, order, window, build)
     const more = counted ? [[`(${counted.sql.replace(/;$/, '')})`, TOTAL] as const] : undefined
     return rowsOf(selection, order, window, build, more)
   }

@@ -3,6 +3,7 @@ import type { ClientToken } from '../../../core/client-token.js'
 import type { UnitBoundary } from '../../boundary.js'
 import type { NextStatement, TransactionConnection, TransactionEnd } from '../../connection.js'
 import {
+  ChangedNeeds,
   type Cursor,
   type CursorStatement,
   type Dialect,
@@ -144,7 +145,7 @@ export class SessionTransaction extends TransactionState {
     const { snapshotIsolation } = this.dialect
     const { reader, isolation } = this.#needs
     if (snapshotIsolation !== undefined && !this.used && reader && isolation === undefined)
-      this.#needs = { ...this.#needs, isolation: snapshotIsolation, readsOneSnapshot: true }
+      this.#needs = new ChangedNeeds(this.#needs, { isolation: snapshotIsolation, readsOneSnapshot: true })
   }
 
   /** The connection, which is taken for the first statement. Call its {@link TransactionConnection.prepare} before each one. */
@@ -161,7 +162,7 @@ export class SessionTransaction extends TransactionState {
 
   #open(first: NextStatement | undefined): Promise<TransactionConnection> {
     const { observer, boundary } = this.#needs
-    const needs = boundary ? { ...this.#needs, settings: boundary.settings() } : this.#needs
+    const needs = boundary ? new ChangedNeeds(this.#needs, { settings: boundary.settings() }) : this.#needs
     const acquiring = this.dialect.acquire(this.sequelize, needs, this.direct)
     return (observer ? observer.acquired(acquiring) : acquiring).then((connection) => {
       const beginning = connection.begin(first)
@@ -206,7 +207,7 @@ export class SessionTransaction extends TransactionState {
     if (this.taken === connection) {
       this.taken = undefined
       this.#acquiring = undefined
-      this.#needs = { ...this.#needs, beginsApart: true }
+      this.#needs = new ChangedNeeds(this.#needs, { beginsApart: true })
       connection.destroy().catch(() => {}) // it is closed already
     }
     return true
