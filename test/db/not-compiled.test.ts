@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { type CreationOptional, DataTypes, Model, type ModelAttributes, Sequelize } from 'sequelize'
 import { newLifespan, type Session, withSession } from 'sequitur'
+import { sequelizeInternals } from '../../src/db/sequelize/internals.js'
 
 /*
  * What has a say in the statements of a model keeps it, in a session: then Sequelize executes them.
@@ -149,6 +150,19 @@ test('a hook is called that is added after statements were compiled, and not aft
     () => sequelize.addHook('beforeQuery', 'later', onQuery),
     () => sequelize.removeHook('beforeQuery', 'later'),
   )
+})
+
+test('a hook is called that takes the place of one of this package', async (t) => {
+  let calls = 0
+  class Replaced extends Row {}
+  const { sequelize, inSession } = await open(t, Replaced)
+  const own = { name: 'sequitur: read generated columns', fn() {} }
+  const hooks = [own]
+  Object.assign(sequelizeInternals(sequelize).options.hooks ?? {}, { beforeCreate: hooks })
+  await inSession(() => Replaced.create({ name: 'a' }))
+  hooks[0] = { name: 'mine', fn: () => void calls++ }
+  await inSession(() => Replaced.create({ name: 'b' }))
+  assert.equal(calls, 1)
 })
 
 test('a plugin that replaces a method of Sequelize is called, also if it comes after the start', async (t) => {

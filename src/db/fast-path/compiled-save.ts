@@ -46,7 +46,7 @@ export function insertStatement<M extends Model>(
 }
 
 interface PlainRow {
-  /** The names of the columns, after the kind of the statement. Equal for rows of the same columns alone. */
+  /** The names of the columns, after the kind of the statement. Rows of different columns have different keys. */
   readonly key: string
   /** By the names of the columns. */
   readonly columns: Readonly<Record<string, unknown>>

@@ -120,8 +120,8 @@ export function rowsOf<R>(
 }
 
 /**
- * The rows of {@link rowsOf}, each with the number of all rows of the selection, by one statement. Only for databases whose limits are literals, and for
- * columns that do not have names of other attributes. The number stands outside of the statement that has the limit: in its list of columns, PostgreSQL would
+ * The rows of {@link rowsOf}, each with the number of all rows of the selection, by one statement. Only for databases on which limits are
+ * literals and values are not, and for columns that do not have names of other attributes. The number stands outside of the statement that has the limit: in its list of columns, PostgreSQL would
  * also compute the columns of the rows before the offset.
  */
 export function countedRowsOf<R>(
@@ -136,7 +136,7 @@ export function countedRowsOf<R>(
   const { generated: statement, values, form, readsAlone, read } = rows
   let frame = frames.get(statement)
   if (!frame) frames.set(statement, (frame = newFrame(selection, order)))
-  const sql = `${frame.before}${rows.sql.slice(0, -1)}${frame.after}`
+  const sql = `${frame.before}${withoutEnd(rows.sql)}${frame.after}`
   return { sql, generated: statement, values, form, readsAlone, read }
 }
 
@@ -149,7 +149,7 @@ interface Frame {
   readonly after: string
 }
 
-/** By the statement of the rows. */
+/** By the statement of the rows, whose key has all that a frame depends on: the conditions and the order. */
 const frames = new WeakMap<GeneratedStatement, Frame>()
 
 function newFrame(selection: Selection, order: readonly unknown[]): Frame {
@@ -162,7 +162,7 @@ function newFrame(selection: Selection, order: readonly unknown[]): Frame {
     const [name, direction = 'ASC'] = (Array.isArray(item) ? item : [item]) as [string, string?] // orderOf() has checked them
     return `${alias}.${quoted(name)} ${direction}`
   })
-  const count = `(${countOf(selection).sql.replace(/;$/, '')}) AS ${quoted(TOTAL)}`
+  const count = `(${withoutEnd(countOf(selection).sql)}) AS ${quoted(TOTAL)}`
   return { before: `SELECT ${alias}.*, ${count} FROM (`, after: `) AS ${alias} ORDER BY ${items.join(', ')};` }
 }
 
@@ -225,7 +225,7 @@ function slicedRows<R>(
   )
   const all = numbers.length > 0 ? [...values, ...numbers] : values
   const { sql } = statement
-  const text = suffix === '' ? sql : `${sql.slice(0, -1)}${suffix};`
+  const text = suffix === '' ? sql : `${withoutEnd(sql)}${suffix};`
   const isBound = !plan.hasLiterals
   return {
     sql: isBound ? text : withLiterals(model, text, all),
@@ -238,7 +238,7 @@ function slicedRows<R>(
   }
 }
 
-/** Equal for equal orders alone. */
+/** Different orders have different texts. */
 function textOfOrder({ keyOrder }: ModelPlan, order: readonly unknown[]): string {
   if (order.length === 0) return ''
   return order === keyOrder ? 'key' : JSON.stringify(order)
@@ -288,9 +288,14 @@ export function countUpTo({ model, plan, conditions }: Selection, most: number):
       ...whereOf(plan, conditions.shape),
       limit: most,
     })
-    return `SELECT count(*) AS count FROM (${rows.replace(/;$/, '')}) AS counted;`
+    return `SELECT count(*) AS count FROM (${withoutEnd(rows)}) AS counted;`
   })
   return countBy(statement, { model, plan, conditions })
+}
+
+/** The SQL without its semicolon. */
+export function withoutEnd(sql: string): string {
+  return sql.endsWith(';') ? sql.slice(0, -1) : sql
 }
 
 function hasOnlyRows(options: object): boolean {

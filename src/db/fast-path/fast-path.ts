@@ -19,6 +19,7 @@ export {
   type Selection,
   selectionOf,
   TOTAL,
+  withoutEnd,
 } from './compiled-select.js'
 export { mayBuildLater } from './may-compile.js'
 export { rememberPlainTables } from './plain-tables.js'

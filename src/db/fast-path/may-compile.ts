@@ -1,5 +1,5 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
-import { type HookOptions, modelInternals, sequelizeInternals } from '../sequelize/internals.js'
+import { type Hook, type HookOptions, modelInternals, sequelizeInternals } from '../sequelize/internals.js'
 import { isOfProgram, SAVE_HOOKS } from '../sequelize/own-hooks.js'
 import { isOfSequelize } from '../sequelize/own-methods.js'
 
@@ -10,7 +10,7 @@ interface Facts {
   read<T extends object, K extends keyof T>(object: T, key: K): T[K]
   /** The entries of a list that may grow; none if there is no list. */
   list<E>(lists: Readonly<Record<string, readonly E[]>> | undefined, key: string): readonly E[]
-  /** The names of an object's properties, to which others may be added; none if there is no object. */
+  /** The names of an object's properties, to which others may be added; none if there is no object. Sequelize makes no hidden ones in its lists of hooks. */
   names(object: object | undefined): readonly string[]
   /** Whether an object has no properties, which it may be given later. */
   isEmpty(object: object | undefined): boolean
@@ -66,7 +66,7 @@ class Answer implements Facts {
   /** Whether the properties are the same as they were. */
   get holds(): boolean {
     for (const { object, key, value } of this.#facts) if (object[key] !== value) return false
-    for (const { object, names } of this.#named) if (hasOtherNames(object, names)) return false
+    for (const { object, names } of this.#named) if (hasNewNames(object, names)) return false
     for (const object of this.#emptyObjects) {
       for (const _ in object) return false
       if (Object.getOwnPropertySymbols(object).length > 0) return false
@@ -75,8 +75,8 @@ class Answer implements Facts {
   }
 }
 
-// A property that is gone is noticed where its value was read.
-function hasOtherNames(object: object, names: readonly string[]): boolean {
+// Names that are gone from the end do not matter: a value that the answer depends on is compared by itself.
+function hasNewNames(object: object, names: readonly string[]): boolean {
   let index = 0
   for (const name in object) if (name !== names[index++]) return true
   return false
@@ -208,14 +208,17 @@ function isHooked(model: ModelStatic<Model>, type: string, facts: Facts): boolea
 }
 
 // A list is only read where there is one: most models have no hooks, and few properties have to be compared then.
-function hooksOf(owner: HookOptions, type: string, facts: Facts): NonNullable<HookOptions['hooks']>[string] {
+function hooksOf(owner: HookOptions, type: string, facts: Facts): readonly Hook[] {
   const hooks = facts.read(owner, 'hooks')
   return facts.names(hooks).includes(type) ? facts.list(hooks, type) : []
 }
 
 function hasSaveHooks(model: ModelStatic<Model>, facts: Facts): boolean {
   return ownersOfHooks(model, facts).some((owner) =>
-    SAVE_HOOKS.some((type) => hooksOf(owner, type, facts).some(isOfProgram)),
+    SAVE_HOOKS.some((type) => {
+      const hooks = hooksOf(owner, type, facts)
+      return hooks.some((_, index) => isOfProgram(facts.read(hooks, index)))
+    }),
   )
 }
 

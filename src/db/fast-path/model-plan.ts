@@ -94,7 +94,7 @@ function newPlan(model: ModelStatic<Model>): ModelPlan {
   }
 }
 
-// Sequelize reads dots and dollars in the name of a column as a path.
+// Sequelize reads dots and dollars in the name of a column as a path. In keys of statements, a comma, an equals sign or a space ends a name.
 const PLAIN_NAME = /^[A-Za-z_]\w*$/
 
 function comparableColumns(model: ModelStatic<Model>): Map<string, ComparableColumn> {
@@ -245,7 +245,7 @@ const TYPES: Readonly<Record<string, PlainValue>> = {
 /** Conditions that columns equal values, or are NULL. */
 export interface Conditions {
   readonly shape: readonly Condition[]
-  /** Equal for equal shapes alone. Without spaces. */
+  /** Different shapes have different keys. It has no spaces. */
   readonly key: string
   readonly values: readonly unknown[]
 }
@@ -278,7 +278,7 @@ class ConditionList implements Conditions {
   readonly values: unknown[] = []
   key = ''
 
-  // The names of comparable columns have neither a comma nor an equals sign.
+  // PLAIN_NAME admits no comma, equals sign or space.
   add(name: string, value: unknown): void {
     if (value === null) {
       this.shape.push([name, null])

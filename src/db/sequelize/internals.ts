@@ -74,7 +74,12 @@ export interface SequelizeOptions extends HookOptions {
 
 /** The hooks of an instance or of a model, by hook type: 'beforeSave'. */
 export interface HookOptions {
-  readonly hooks?: Readonly<Record<string, readonly { readonly name?: string }[]>>
+  readonly hooks?: Readonly<Record<string, readonly Hook[]>>
+}
+
+/** A hook: an object with its name, or the function alone. */
+export interface Hook {
+  readonly name?: string
 }
 
 export interface DialectInternals {

@@ -152,7 +152,7 @@ const NO_VARIABLES: Readonly<Record<string, string>> = {}
 function nameValues(names: readonly string[], values: readonly string[]): Readonly<Record<string, string>> {
   const [first] = names
   if (first === undefined) return NO_VARIABLES
-  // The match has a value for each. A property in brackets may have any name, as with fromEntries(), which takes longer.
+  // The match has a value for each. In brackets, `__proto__` is a name like others, as with fromEntries(), which takes longer.
   if (names.length === 1) return { [first]: values[0] as string }
   return Object.fromEntries(names.map((name, index) => [name, values[index] as string]))
 }

@@ -8,6 +8,7 @@ import {
   type Selection,
   selectionOf,
   TOTAL,
+  withoutEnd,
 } from '../../db/fast-path/fast-path.js'
 import type { ReadCompiled, TransactionScope } from '../../db/session/transaction-scope.js'
 import { type Select, rawSql, type Sql, sql } from '../../db/statements/statement.js'
@@ -134,7 +135,7 @@ export class OffsetList {
       return new LazyRows(rows, model, found)
     }
     if (readsTotal && sendsAhead) return countedRowsOf(selection, order, window, build)
-    const more = counted ? [[`(${counted.sql.replace(/;$/, '')})`, TOTAL] as const] : undefined
+    const more = counted ? [[`(${withoutEnd(counted.sql)})`, TOTAL] as const] : undefined
     return rowsOf(selection, order, window, build, more)
   }
 
