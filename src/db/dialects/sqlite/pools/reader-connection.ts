@@ -33,9 +33,14 @@ export class ReaderConnection extends SqliteTransactionConnection {
     return [...(this.#isAhead ? [] : ['BEGIN DEFERRED']), ...this.refusingWrites]
   }
 
+  override begin(first?: NextStatement): Promise<void> | undefined {
+    return this.hasBegun ? undefined : super.begin(first)
+  }
+
   // Before its first write, the session acquires the write connection as a lock, and continues with its own connection. A write that is not
   // recognised makes the handler run a second time.
   override prepare(next?: NextStatement): Promise<unknown> | undefined {
+    if (next?.kind === 'read') return undefined // its text need not be searched
     super.prepare(next)
     if (this.isReadOnly || !next || !mayWrite(next.sql)) return undefined
     return (this.#writer ??= this.#pools.acquireWriter(this.needs.observer))

@@ -1,7 +1,7 @@
 import type { Sequelize } from 'sequelize'
 import type { Ending, NextStatement, TransactionEnd } from '../../../connection.js'
 import type { TransactionNeeds } from '../../../dialect.js'
-import { sendDirectly, senderOf } from '../../../sequelize/query.js'
+import { sendDirectly, senderOf, sendThen } from '../../../sequelize/query.js'
 import { DialectConnection } from '../../dialect-connection.js'
 import { execute } from '../connection.js'
 import { type SqliteConnection, openedConnection } from '../../../drivers/sqlite3.js'
@@ -41,7 +41,7 @@ export abstract class SqliteTransactionConnection extends DialectConnection {
 
   override end(end: TransactionEnd, settle: Ending): void {
     if (!this.direct || !this.mayBeginNext) return super.end(end, settle)
-    endAndBegin(this.sequelize, this.raw, end).then(() => settle.resolve(true), settle.reject)
+    endAndBegin(this.sequelize, this.raw, end, settle)
   }
 }
 
@@ -67,9 +67,13 @@ export function endTransactionAhead(connection: SqliteConnection): Promise<void>
 }
 
 /** Ends a transaction, and begins the next one. */
-export function endAndBegin(sequelize: Sequelize, connection: SqliteConnection, end: TransactionEnd): Promise<void> {
+function endAndBegin(sequelize: Sequelize, connection: SqliteConnection, end: TransactionEnd, settle: Ending): void {
   const request = { connection, text: end === 'commit' ? 'COMMIT' : 'ROLLBACK', values: [] }
-  return sendDirectly(sequelize, sendAndBegin, request, () => void begun.add(connection))
+  const done = () => {
+    begun.add(connection)
+    return true
+  }
+  sendThen(sequelize, sendAndBegin, request, done, settle)
 }
 
 const sendAndBegin: SendDirect = (connection, sql, _values, done) => {
