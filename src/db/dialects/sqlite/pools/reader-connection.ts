@@ -40,7 +40,7 @@ export class ReaderConnection extends SqliteTransactionConnection {
   // Before its first write, the session acquires the write connection as a lock, and continues with its own connection. A write that is not
   // recognised makes the handler run a second time.
   override prepare(next?: NextStatement): Promise<unknown> | undefined {
-    if (next?.kind === 'read') return undefined // its text need not be searched
+    if (next?.kind === 'read') return undefined // compiled from a model: it writes nothing, and leaves nothing on the connection
     super.prepare(next)
     if (this.isReadOnly || !next || !mayWrite(next.sql)) return undefined
     return (this.#writer ??= this.#pools.acquireWriter(this.needs.observer))
