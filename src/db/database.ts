@@ -20,6 +20,7 @@ import { explain } from './explain/explain.js'
 import { adviseIndexes } from './indexes/index-advice.js'
 import { Life } from './life.js'
 import { ping, publicName } from './ping.js'
+import { RouteReads } from './route-reads.js'
 import { currentScope, innermostScope } from './session/current-scope.js'
 import { sequelizeInternals } from './sequelize/internals.js'
 import { SessionUnit, type UnitNeeds, UnitOptions } from './session/session-unit.js'
@@ -261,12 +262,13 @@ export class Database {
     const readOnly = options.readOnly === true
     const { maxLag } = options
     const limit = this.#options.boundary?.ofRoute(() => this.sequelize, facts)
+    const reads = safe ? new RouteReads() : undefined
     return (attempt, record, token, request) => {
       const reader = safe && attempt === 0
       const onPrimary = readOnly && attempt > 0
       const boundary = limit?.(request)
       return this.#unit(
-        { isolation, readOnly, onPrimary, maxLag, safe, route: name, reader, token, boundary },
+        { isolation, readOnly, onPrimary, maxLag, safe, route: name, reader, reads, token, boundary },
         options.retry,
         record,
       )

@@ -4,6 +4,7 @@ import type { TransactionOutcome } from '../core/events/work-record.js'
 import type { UnitBoundary } from './boundary.js'
 import type { LeasedConnection, TransactionConnection } from './connection.js'
 import type { DirectResult, SendDirect } from './direct-statement.js'
+import type { RouteReads } from './route-reads.js'
 import type { Query } from './sequelize/internals.js'
 import type { StoredForm } from './values/stored-forms.js'
 
@@ -21,6 +22,8 @@ export interface TransactionNeeds {
   readonly onPrimary?: boolean | undefined
   /** Whether it may begin as a reader: that of a GET, whose handler may be run again as a writer. */
   readonly reader?: boolean | undefined
+  /** What the route of a reader has read so far; undefined outside of requests. */
+  readonly reads?: RouteReads | undefined
   /** Milliseconds to wait for the answer to COMMIT or ROLLBACK, for which servers have no timeout; 0 for no limit. */
   readonly endTimeout?: number | undefined
   /** The token of the client: the position of its last commit, which a replica must have reached to serve it; undefined if there are no tokens. */
@@ -46,6 +49,7 @@ export class ChangedNeeds implements EachNeed {
   readonly maxLag: number | undefined
   readonly onPrimary: boolean | undefined
   readonly reader: boolean | undefined
+  readonly reads: RouteReads | undefined
   readonly endTimeout: number | undefined
   readonly token: ClientToken | undefined
   readonly boundary: UnitBoundary | undefined
@@ -63,6 +67,7 @@ export class ChangedNeeds implements EachNeed {
     this.maxLag = needs.maxLag
     this.onPrimary = needs.onPrimary
     this.reader = needs.reader
+    this.reads = needs.reads
     this.endTimeout = needs.endTimeout
     this.token = needs.token
     this.boundary = needs.boundary
@@ -191,7 +196,7 @@ export interface Dialect {
   readonly probe?: ProbeStatement
   /** A connection that is idle, and that no request would miss; undefined if there is none. Its transaction is not begun. */
   acquireIdle?(sequelize: Sequelize): Promise<LeasedConnection | undefined>
-  /** Whether an error means that the snapshot of a reader is too old to write on, so that it must begin again as a writer. */
+  /** Whether an error means that the snapshot of a reader is too old to write on, or not the one of its first statement, so that it must begin again as a writer. */
   isStale(error: unknown): boolean
   /** Whether an error means a conflict with another transaction, so that the same work may succeed if it is run again. */
   isConflict(error: unknown): boolean

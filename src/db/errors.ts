@@ -15,7 +15,7 @@ import { DatabaseError } from 'sequelize'
  * ReadOnlyError           a write in a read-only session
  * TransactionControlError COMMIT, ROLLBACK or BEGIN of the program
  * TransactionEndedError   a procedure of the database has ended the transaction
- * StaleSnapshotError      SQLite cannot write on an old snapshot: the work is run again
+ * StaleSnapshotError      what the session has read on SQLite is outdated: the work is run again
  * ImpossibleValueError    a value that its column cannot have, in a condition or a written row
  * DatabaseStartError      the database cannot be used: the app does not start
  * DatabaseUrlError        a database URL that cannot be read
@@ -209,9 +209,9 @@ export class TransactionEndedError extends Error {
 export class StaleSnapshotError extends Error {
   override name = 'StaleSnapshotError'
 
-  constructor(cause: unknown) {
+  constructor(cause?: unknown) {
     super(
-      'Another transaction has changed what this session has read, so that it cannot write. A GET is run again automatically; for other methods write @Transactional({ retry: 3 }).',
+      'Another transaction has changed what this session has read, so that it cannot continue. A GET is run again automatically; for other methods write @Transactional({ retry: 3 }).',
       { cause },
     )
   }

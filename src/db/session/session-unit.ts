@@ -56,6 +56,7 @@ export class UnitOptions implements SessionUnitOptions {
   readonly safe: boolean | undefined
   readonly route: string | undefined
   readonly reader: boolean | undefined
+  readonly reads: UnitNeeds['reads']
   readonly retry: number
   readonly name: string
   readonly endTimeout: number | undefined
@@ -80,6 +81,7 @@ export class UnitOptions implements SessionUnitOptions {
     this.safe = needs.safe
     this.route = needs.route
     this.reader = needs.reader
+    this.reads = needs.reads
     this.token = needs.token
     this.boundary = needs.boundary
     this.retry = retry
@@ -272,7 +274,8 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
 
   assertCommittable(): void {
     // Also if the handler has caught the error: what it has read is outdated.
-    if (this.#staleError !== undefined) throw new StaleSnapshotError(this.#staleError)
+    const stale = this.#staleError
+    if (stale !== undefined) throw stale instanceof StaleSnapshotError ? stale : new StaleSnapshotError(stale)
     if (this.made && !this.made.transaction.rollbackRequested) this.made.transaction.assertCommittable()
   }
 

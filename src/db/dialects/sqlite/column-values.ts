@@ -31,6 +31,12 @@ export class SqliteResult implements DirectResult {
     return this.#rows
   }
 
+  /** The values of all rows as SQLite has returned them, which neither conversions nor the program change; undefined if there are blobs, which are changed in place. */
+  comparableValues(): readonly unknown[] | undefined {
+    const values = this.#rows.flatMap((row) => Object.values(row))
+    return values.some((value) => typeof value === 'object' && value !== null) ? undefined : values
+  }
+
   rowsOf(model: ModelStatic<Model>): Row[] {
     return convertRows(this.#rows, this.#types, model, readerOf(sequelizeOf(model)))
   }

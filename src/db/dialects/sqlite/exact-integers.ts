@@ -1,21 +1,25 @@
 import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
 import { isRowsCallback, type Row, type RowsCallback, type SqliteConnection } from '../../drivers/sqlite3.js'
 
-/** Whether a statement may be executed again with {@link exactSql}. */
+/** Whether a statement may be executed again with {@link ExactColumns}. */
 export const isSelect = startsWithKeyword('SELECT', 'WITH')
 
 /**
  * Makes a connection return integers beyond 2^53 as strings: sqlite3 returns them as rounded numbers. A query that returns such an integer is
- * executed a second time with that column as text; all its rows come from the second execution.
+ * executed again with that column as text; all its rows come from the last execution.
  */
 export function readExactIntegers(connection: SqliteConnection): void {
   const all = connection.all.bind(connection)
-  const exact = (sql: string, parameters: unknown, callback: RowsCallback): unknown =>
-    all(sql, parameters, function (this: unknown, error: Error | null, rows: readonly Row[]) {
-      const exactly = error ? undefined : exactSql(sql, rows)
-      if (exactly === undefined) return callback.call(this, error, rows)
-      all(exactly, parameters, callback)
-    })
+  const exact = (sql: string, parameters: unknown, callback: RowsCallback): unknown => {
+    const columns = new ExactColumns()
+    const execute = (text: string): unknown =>
+      all(text, parameters, function (this: unknown, error: Error | null, rows: readonly Row[]) {
+        const exactly = error ? undefined : columns.sqlFor(sql, rows)
+        if (exactly === undefined) callback.call(this, error, rows)
+        else execute(exactly)
+      })
+    return execute(sql)
+  }
   connection.all = (sql, ...rest) => {
     const [parameters, callback] = rest
     return typeof sql === 'string' && isSelect(sql) && isRowsCallback(callback)
@@ -24,14 +28,7 @@ export function readExactIntegers(connection: SqliteConnection): void {
   }
 }
 
-/** The SQL that returns the rows with exact integers; undefined if they are exact. */
-export function exactSql(sql: string, rows: readonly Row[]): string | undefined {
-  const [first] = rows
-  const columns = inexactColumns(rows)
-  return first && columns.length > 0 ? withColumnsAsText(sql, Object.keys(first), columns) : undefined
-}
-
-/** The columns of a statement that is read in batches, whose integers are read as text: any batch may have another one. */
+/** The columns of a statement whose integers are read as text. Any batch of its rows, and any execution outside of a transaction, may have another one. */
 export class ExactColumns {
   readonly #names = new Set<string>()
 

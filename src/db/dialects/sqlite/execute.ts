@@ -3,7 +3,7 @@ import { type BoundValues, numberedValues, placeholdersInOrder } from './bound-v
 import { readColumnTypes } from './column-cache.js'
 import { SqliteResult } from './column-values.js'
 import { openedConnection, type Row, type SqliteConnection, type SqliteStatement } from '../../drivers/sqlite3.js'
-import { exactSql, isSelect } from './exact-integers.js'
+import { ExactColumns, isSelect } from './exact-integers.js'
 import { type Executed, type Method, preparedStatementsOf } from './prepared-statements.js'
 import type { SendDirect } from '../../direct-statement.js'
 
@@ -78,11 +78,13 @@ export function execute(connection: SqliteConnection, request: Request, done: Ex
   if (!method || !prepared) return executeOnce(connection, request, done)
   const execution = { method, sql, values, isRepeated }
   if (!isRead) return prepared.execute(execution, done)
-  prepared.execute(execution, (error, rows, statement) => {
-    const exactly = error ? undefined : exactSql(sql, rows)
-    if (exactly === undefined) return done(error, rows, statement)
-    prepared.execute({ method, sql: exactly, values, isRepeated }, done)
-  })
+  const columns = new ExactColumns()
+  const onRows: Executed = (error, rows, statement) => {
+    const exactly = error ? undefined : columns.sqlFor(sql, rows)
+    if (exactly === undefined) done(error, rows, statement)
+    else prepared.execute({ method, sql: exactly, values, isRepeated }, onRows)
+  }
+  prepared.execute(execution, onRows)
 }
 
 function executeOnce(connection: SqliteConnection, { sql, values = {} }: Request, done: Executed): void {

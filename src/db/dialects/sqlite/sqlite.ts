@@ -1,6 +1,7 @@
-import type { Options, Sequelize } from 'sequelize'
+import { type Options, QueryTypes, type Sequelize } from 'sequelize'
 import { codeOf, type Dialect } from '../../dialect.js'
 import type { SqliteConfig } from '../../config/url.js'
+import { StaleSnapshotError } from '../../errors.js'
 import { enforceColumnBounds } from './column-bounds.js'
 import { openCursor } from './sqlite-cursor.js'
 import { direct } from './execute.js'
@@ -31,10 +32,11 @@ export function sqliteDialect(config: SqliteConfig): Dialect {
     },
     acquireIdle: async (sequelize) => pools.get(sequelize)?.acquireIdle(),
     storedForm,
+    findPlainTables,
     direct,
     openCursor,
     runQuery,
-    isStale: isBusy,
+    isStale: (error) => isBusy(error) || error instanceof StaleSnapshotError,
     isConflict: isBusy,
     isUndoing: (error) => UNDOING.has(codeOf(error)),
     oneAtATime: true,
@@ -54,6 +56,13 @@ const UNDOING: ReadonlySet<string> = new Set([
 // sqlite3 has one code for SQLITE_BUSY_SNAPSHOT and for a lock of another process. In both cases the work can be run again as a writer.
 function isBusy(error: unknown): boolean {
   return codeOf(error) === 'SQLITE_BUSY'
+}
+
+// No virtual tables, whose rows a program of their module makes.
+async function findPlainTables(sequelize: Sequelize): Promise<string[]> {
+  const sql = `SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'`
+  const rows = await sequelize.query<{ name: string }>(sql, { type: QueryTypes.SELECT })
+  return rows.map(({ name }) => `\`${name}\``)
 }
 
 /** The options of Sequelize for a database URL. Its retries on SQLITE_BUSY are off: writers wait in a queue instead. */
