@@ -46,12 +46,15 @@ const FIVE_MINUTES = 300_000
 // With one process at a time, a waiting test would leave its core idle; with more than cores, tests of time limits are late.
 const concurrency = Math.max(2, availableParallelism() - 1)
 
-/** @type {import('node:child_process').ChildProcess | undefined} */
-let tests
+/** @type {Set<import('node:child_process').ChildProcess>} */
+const running = new Set()
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   // The tests end first, then the server; a server without tests ends with this process. Always SIGTERM, because the
   // test runner dies of a SIGHUP without ending the processes of its files.
-  process.on(signal, () => (tests ? tests.kill('SIGTERM') : process.exit(128 + constants.signals[signal])))
+  process.on(signal, () => {
+    if (running.size === 0) process.exit(128 + constants.signals[signal])
+    for (const tests of running) tests.kill('SIGTERM')
+  })
 }
 
 if (files.some(needsBuild)) ensureBuilt()
@@ -62,7 +65,7 @@ const env = {
   ...(server && { TEST_POSTGRES_URL: server.url }),
   ...(quick && { TEST_QUICK: '1' }),
 }
-process.exitCode = await (options.some(isOfEachFile) ? run(files, env, FIVE_MINUTES) : runInGroups(env))
+process.exitCode = await (options.some(isOfEachFile) ? run(files, { env, timeout: FIVE_MINUTES }) : runInGroups(env))
 await server?.stop()
 if (quick) console.log(leftOut())
 
@@ -71,32 +74,64 @@ function isOfEachFile(/** @type {string} */ option) {
   return /^--test-(?:isolation|name-pattern|only|skip-pattern|timeout)\b/.test(option)
 }
 
-/** @returns {Promise<number>} the exit code */
+/**
+ * Files that wait for seconds run at the same time as the others, one after the other: they need no core. With options, which may be about the output, there is one runner.
+ * @returns {Promise<number>} the exit code
+ */
 async function runInGroups(/** @type {NodeJS.ProcessEnv} */ env) {
-  const { folder, entries } = writeGroups(groupsOf(files, concurrency, halves ? halvesOf(all) : new Map()))
+  const waiting = options.length === 0 ? files.filter(waitsForSeconds) : []
+  const others = files.filter((file) => !waiting.includes(file))
+  const halved = halves ? halvesOf(all) : new Map()
+  const { folder, entries } = writeGroups(groupsOf(others, concurrency, halved))
+  const second = writeGroups(groupsOf(waiting, 1, halved))
+  // A file that hangs, as after a forgotten close, is ended by its group after five minutes; this ends a process that no longer does anything.
+  const timeout = 3 * FIVE_MINUTES
   try {
-    // A file that hangs, as after a forgotten close, is ended by its group after five minutes; this ends a process that no longer does anything.
-    return await run(entries, env, 3 * FIVE_MINUTES)
+    const codes = await Promise.all([
+      entries.length > 0 ? run(entries, { env, timeout }) : 0,
+      second.entries.length > 0 ? run(second.entries, { env, timeout, isSecond: entries.length > 0 }) : 0,
+    ])
+    return codes.find((code) => code !== 0) ?? 0
   } finally {
     rmSync(folder, { recursive: true })
+    rmSync(second.folder, { recursive: true })
   }
 }
 
 /**
+ * @typedef {object} RunOptions
+ * @property {NodeJS.ProcessEnv} env
+ * @property {number} timeout after which a file or group has failed, in milliseconds
+ * @property {boolean} [isSecond] whether another one runs at the same time: this one runs its entries one after the other, and its output comes at its end
+ */
+
+/**
  * @param {readonly string[]} entries
- * @param {NodeJS.ProcessEnv} env
- * @param {number} timeout after which a file or group has failed, in milliseconds
+ * @param {RunOptions} options
  * @returns {Promise<number>} the exit code
  */
-function run(entries, env, timeout) {
+function run(entries, { env, timeout, isSecond = false }) {
   const hooks = ['--conditions=sequitur-source', '--import', 'tsx', '--import', 'sequitur/register']
-  const runner = ['--test', '--test-reporter=spec', `--test-concurrency=${concurrency}`, `--test-timeout=${timeout}`]
+  const atOnce = isSecond ? 1 : concurrency
+  const runner = ['--test', '--test-reporter=spec', `--test-concurrency=${atOnce}`, `--test-timeout=${timeout}`]
   // What is given replaces ours: two reporters would each ask for a destination.
   const added = runner.filter((option) => !options.some((other) => other.startsWith(option.split('=')[0] + '=')))
-  tests = spawn(process.execPath, [...hooks, ...added, ...options, ...entries], { stdio: 'inherit', env })
+  const stdout = isSecond ? 'pipe' : 'inherit'
+  const tests = spawn(process.execPath, [...hooks, ...added, ...options, ...entries], {
+    stdio: ['inherit', stdout, 'inherit'],
+    env,
+  })
+  running.add(tests)
+  /** @type {Buffer[]} */
+  const output = []
+  tests.stdout?.on('data', (chunk) => output.push(chunk))
   return new Promise((resolve, reject) => {
-    tests?.once('error', reject)
-    tests?.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 1)))
+    tests.once('error', reject)
+    tests.once('close', (code, signal) => {
+      running.delete(tests)
+      process.stdout.write(Buffer.concat(output))
+      resolve(code ?? 128 + (signal ? constants.signals[signal] : 1))
+    })
   })
 }
 

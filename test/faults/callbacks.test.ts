@@ -1,3 +1,4 @@
+// Waits for seconds: time limits of handlers whose callbacks never end.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, Get, Injectable, Post, Session, withSession } from 'sequitur'

@@ -1,3 +1,4 @@
+// Waits for seconds: time limits of handlers.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { QueryTypes, type Sequelize } from 'sequelize'

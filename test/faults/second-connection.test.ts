@@ -1,3 +1,4 @@
+// Waits for seconds: time limits of handlers that need a second connection.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, Get, notFound, Post, Session, sql, Transactional, withSession } from 'sequitur'

@@ -1,3 +1,4 @@
+// Waits for seconds: the time limits of statements on a silent network.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, Get, Post, Session } from 'sequitur'

@@ -1,3 +1,4 @@
+// Waits for seconds: the time limits of a worker on a silent network.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Field, newLifespan, sql, withSession } from 'sequitur'

@@ -1,3 +1,4 @@
+// Waits for seconds: jobs whose callbacks never end.
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { test } from 'node:test'
