@@ -32,8 +32,8 @@ export const depth: Dimension = {
   xs: XS,
   explanation:
     'By cursor a page costs the same at any depth, with an index of the order and the key. By offset the database ' +
-    'reads every row before the page, which is a straight line. The server, which waits for it, uses 2 ms for a page ' +
-    'of six seconds: why more than for one of milliseconds was not measured.',
+    'reads every row before the page, which is a straight line. The server, which waits for it, uses 1 ms for a page ' +
+    'of four seconds: why more than for one of milliseconds was not measured.',
   async measure(context) {
     const lines = new Lines()
     await forgetHeroes(context)

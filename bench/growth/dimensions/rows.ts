@@ -12,10 +12,7 @@ export const rows: Dimension = {
   title: 'Rows of a page',
   x: 'rows of the page',
   xs: XS,
-  explanation:
-    'Straight lines: a transaction and a request cost the same, and each row adds the same. Pages by cursor were measured ' +
-    'before their SQL was compiled, as that of pages by offset already was: since then a short one costs the server 0.4 ' +
-    'times as much.',
+  explanation: 'Straight lines: a transaction and a request cost the same, and each row adds the same.',
   async measure(context) {
     const lines = new Lines()
     await forgetHeroes(context)

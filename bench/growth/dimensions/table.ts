@@ -13,7 +13,7 @@ export const table: Dimension = {
   explanation:
     'A row by its key, an insert and a page by cursor go through one level of the index more for every two ' +
     'hundred times as many rows. The exact total reads every row, and is a straight line in the database; [a ' +
-    'bound or an estimate](pages.md#totals) is flat. While a total takes seconds, the server uses 2 ms for it, too.',
+    'bound or an estimate](pages.md#totals) is flat. While a total takes seconds, the server uses 2 ms for each, too.',
   async measure(context) {
     const lines = new Lines()
     for (const count of XS) {
