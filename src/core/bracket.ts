@@ -75,8 +75,8 @@ export interface LateWork {
 
 /** What a bracket is around: the call of a handler, or a job. */
 export interface BracketWork<V, R> extends LateWork {
-  /** Opens the units of one attempt. `attempt` counts from 0. */
-  open(attempt: number): readonly Unit[]
+  /** Opens the units of one attempt. `attempt` counts from 0. `previous`: those of the last attempt. */
+  open(attempt: number, previous?: readonly Unit[]): readonly Unit[]
   run(): V | Promise<V>
   /** Makes the result of the value of `run`. */
   finish(value: V): R
@@ -102,8 +102,9 @@ export function bracket<V, R>(work: BracketWork<V, R>): R | Promise<R> {
 
 async function runAttempts<V, R>(first: readonly Unit[], work: BracketWork<V, R>): Promise<R> {
   const { abort } = work
+  let units = first
   for (let attempt = 0; ; attempt++) {
-    const units = attempt === 0 ? first : work.open(attempt)
+    if (attempt > 0) units = work.open(attempt, units)
     let result: R
     try {
       if (abort?.isAborted) throw abort.reason

@@ -60,6 +60,7 @@ type OpenDatabaseUnit = (
   record?: WorkRecord,
   token?: ClientToken,
   request?: object,
+  previous?: readonly Unit[],
 ) => Unit | undefined
 
 /** The databases that are running, or starting. */
@@ -263,8 +264,8 @@ export class Database {
     const { maxLag } = options
     const limit = this.#options.boundary?.ofRoute(() => this.sequelize, facts)
     const reads = safe ? new RouteReads() : undefined
-    return (attempt, record, token, request) => {
-      const reader = safe && attempt === 0
+    return (attempt, record, token, request, previous) => {
+      const reader = safe && (attempt === 0 || previous?.some(readsAgain) === true)
       const onPrimary = readOnly && attempt > 0
       const boundary = limit?.(request)
       return this.#unit(
@@ -435,6 +436,10 @@ export class Database {
     const needs = boundary ? { ...given, boundary: boundary.ofJob(this.sequelize) } : given
     return this.#unit(needs, 0, record).run(work, (error) => this.#report('A session', error))
   }
+}
+
+function readsAgain(unit: Unit): boolean {
+  return unit instanceof SessionUnit && unit.readsAgain
 }
 
 function hasReplicas(sequelize: Sequelize): boolean {

@@ -100,11 +100,11 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
     return ending ? ending.then(() => response) : response
   }
 
-  open(attempt: number): readonly Unit[] {
+  open(attempt: number, previous?: readonly Unit[]): readonly Unit[] {
     const { record, tokens } = this.#options
     const units: Unit[] = []
     for (const { lifespan, open } of this.#route.openers) {
-      const unit = open(attempt, record, tokens?.get(lifespan), this.#request)
+      const unit = open(attempt, record, tokens?.get(lifespan), this.#request, previous)
       if (unit) units.push(unit)
     }
     return this.#inputs.lateBody?.holdBack(units) ?? units

@@ -74,8 +74,14 @@ export interface Lifespan {
   readonly findErrorStatus: FindErrorStatus
 }
 
-/** Opens a unit of work for one attempt of a request; returns undefined if the route has none in this resource. */
-export type OpenUnit = (attempt: number, record?: WorkRecord, token?: ClientToken, request?: object) => Unit | undefined
+/** Opens a unit of work for one attempt of a request; returns undefined if the route has none in this resource. `previous`: those of the last attempt. */
+export type OpenUnit = (
+  attempt: number,
+  record?: WorkRecord,
+  token?: ClientToken,
+  request?: object,
+  previous?: readonly Unit[],
+) => Unit | undefined
 
 /** The report of `sequitur doctor` on a database that fits the models. */
 export interface DatabaseReport {

@@ -396,14 +396,19 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
   }
 
   /**
-   * A GET that started as a reader, and whose snapshot is too old to write on, is run again as a writer, once. After a conflict the work is run
-   * again up to `retry` times, also if the handler has caught the database's error and thrown another.
+   * A GET that started as a reader, and whose snapshot is too old to write on, is run again as a writer, once; before that once more as a reader if
+   * {@link readsAgain}. After a conflict the work is run again up to `retry` times, also if the handler has caught the database's error and thrown another.
    */
   retryAfter(error: unknown, attempt: number): number | undefined {
     if (this.isUnknown(error)) return undefined
-    if (this.#staleError !== undefined && attempt === 0) return 0
+    if (this.#staleError !== undefined && attempt < 2) return 0
     const isConflict = this.#hasConflict || this.#dialect.isConflict(error)
     return isConflict && attempt < this.#options.retry ? jitter(attempt) : undefined
+  }
+
+  /** Whether it has read without a transaction, and another one has changed that. */
+  get readsAgain(): boolean {
+    return this.#staleError instanceof StaleSnapshotError
   }
 
   onRetry(error: unknown, attempt: number, delay: number): void {

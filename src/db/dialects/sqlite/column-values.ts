@@ -12,6 +12,8 @@ import type { Row } from '../../drivers/sqlite3.js'
 import { isDateTime } from './query.js'
 import type { DirectResult } from '../../direct-statement.js'
 
+const MOST_COMPARED = 100
+
 /** The rows of a statement, whose values Sequelize converts by the types of the columns of a table. */
 export class SqliteResult implements DirectResult {
   readonly #rows: Row[]
@@ -31,10 +33,19 @@ export class SqliteResult implements DirectResult {
     return this.#rows
   }
 
-  /** The values of all rows as SQLite has returned them, which neither conversions nor the program change; undefined if there are blobs, which are changed in place. */
+  /**
+   * The values of all rows as SQLite has returned them, which neither conversions nor the program change. Undefined if there are blobs, which are changed in
+   * place, or so many values that a transaction costs less than to copy them.
+   */
   comparableValues(): readonly unknown[] | undefined {
-    const values = this.#rows.flatMap((row) => Object.values(row))
-    return values.some((value) => typeof value === 'object' && value !== null) ? undefined : values
+    const values: unknown[] = []
+    for (const row of this.#rows)
+      for (const name in row) {
+        const value = row[name]
+        if (values.length === MOST_COMPARED || (typeof value === 'object' && value !== null)) return undefined
+        values.push(value)
+      }
+    return values
   }
 
   rowsOf(model: ModelStatic<Model>): Row[] {

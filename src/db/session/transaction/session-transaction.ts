@@ -94,7 +94,13 @@ export class SessionTransaction extends TransactionState {
   get connection(): Promise<unknown> {
     return this.acquire(undefined).then((connection) => {
       const waiting = connection.prepare()
-      return waiting ? waiting.then(() => connection.raw) : connection.raw
+      if (!waiting) return connection.raw
+      return waiting.then(
+        () => connection.raw,
+        (error: unknown) => {
+          throw this.owner.onError(error)
+        },
+      )
     })
   }
 

@@ -39,7 +39,6 @@ export class ReaderConnection extends SqliteTransactionConnection {
   #statements = 0
   /** BEGIN, if it comes after the first statement, or with the check of what that has read. */
   #beginning: Promise<void> | undefined
-  #failedToBegin = false
   #isClosed = false
 
   constructor(sequelize: Sequelize, raw: SqliteConnection, needs: TransactionNeeds, pools: ReaderPools) {
@@ -88,6 +87,7 @@ export class ReaderConnection extends SqliteTransactionConnection {
     const { sql, generated, values, form, readsAlone } = statement
     const read = (result: DirectResult) => {
       alone.values = valuesOf(result) // before the values are converted, and the program gets them
+      if (!alone.values) this.needs.reads?.didMore()
       return statement.read(result)
     }
     super.send({ sql, generated, values, form, readsAlone, read }, settle)
@@ -101,12 +101,7 @@ export class ReaderConnection extends SqliteTransactionConnection {
 
   /** @throws StaleSnapshotError if another transaction has changed what was read without this one. All later statements get the same error. */
   async #beginLate(): Promise<void> {
-    try {
-      await super.begin()
-    } catch (error) {
-      this.#failedToBegin = true
-      throw error
-    }
+    await super.begin()
     if (this.#isAlone) await this.#assertReadsTheSame()
   }
 
@@ -136,7 +131,8 @@ export class ReaderConnection extends SqliteTransactionConnection {
   }
 
   release(): Promise<void> | undefined {
-    if (this.isChanged || this.#failedToBegin) return this.destroy()
+    const mayBegin = this.#beginning && !this.hasBegun // it has failed, or is not answered
+    if (this.isChanged || mayBegin) return this.destroy()
     if (this.isReadOnly) return acceptWrites(this.raw).then(() => this.#release())
     return this.#release()
   }
