@@ -396,8 +396,8 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
   }
 
   /**
-   * A GET that started as a reader, and whose snapshot is too old to write on, is run again as a writer, once; before that once more as a reader if
-   * {@link readsAgain}. After a conflict the work is run again up to `retry` times, also if the handler has caught the database's error and thrown another.
+   * A GET that started as a reader, and whose snapshot is too old to write on, is run again as a writer, once. One that {@link readsAgain} is run again as a
+   * reader first. After a conflict the work is run again up to `retry` times, also if the handler has caught the database's error and thrown another.
    */
   retryAfter(error: unknown, attempt: number): number | undefined {
     if (this.isUnknown(error)) return undefined
