@@ -3,12 +3,12 @@ import type { Sequelize } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
 import { endsWithin, nextTurn } from '../core/promises.js'
 import type { Unit } from '../core/bracket.js'
-import type { ClientToken, ClientTokenPlace } from '../core/client-token.js'
+import type { ClientTokenPlace } from '../core/client-token.js'
 import type { SentStatement, WorkRecord } from '../core/events/work-record.js'
 import type { FindErrorStatus } from '../core/error-status.js'
 import { describeError, escapeForLog } from '../core/log-text.js'
 import type { Provision } from '../di/provider.js'
-import type { RouteFacts, TransactionDescription } from '../di/route-facts.js'
+import type { OpenUnit, RouteFacts, TransactionDescription } from '../di/route-facts.js'
 import type { Constructor } from '../di/token.js'
 import type { Boundary } from './boundary.js'
 import { BoundaryWatch } from './boundary-watch.js'
@@ -54,14 +54,6 @@ export interface ModelsOfDatabase {
   readonly sequelize: Sequelize
   readonly boundary?: Boundary
 }
-
-type OpenDatabaseUnit = (
-  attempt: number,
-  record?: WorkRecord,
-  token?: ClientToken,
-  request?: object,
-  previous?: readonly Unit[],
-) => Unit | undefined
 
 /** The databases that are running, or starting. */
 export function runningDatabases(): readonly Database[] {
@@ -248,7 +240,7 @@ export class Database {
    *
    * @throws BootError for a route that injects a session although it has `@Transactional(false)`.
    */
-  unitOpenerOf(facts: RouteFacts): OpenDatabaseUnit | undefined {
+  unitOpenerOf(facts: RouteFacts): OpenUnit | undefined {
     const { name, controller, member, safe, tokens } = facts
     const options = transactionalOf(controller, member)
     if (options === false) {

@@ -196,7 +196,7 @@ export interface Dialect {
   readonly probe?: ProbeStatement
   /** A connection that is idle, and that no request would miss; undefined if there is none. Its transaction is not begun. */
   acquireIdle?(sequelize: Sequelize): Promise<LeasedConnection | undefined>
-  /** Whether an error means that the snapshot of a reader is too old to write on, or not the one of its first statement, so that it must begin again as a writer. */
+  /** Whether an error means that what a reader has read is outdated, so that it must begin again: its snapshot is too old to write on, or not that of its first statement. */
   isStale(error: unknown): boolean
   /** Whether an error means a conflict with another transaction, so that the same work may succeed if it is run again. */
   isConflict(error: unknown): boolean

@@ -19,7 +19,7 @@ export class RouteReads {
     if (this.#requests < ENOUGH) this.#requests++
   }
 
-  /** Called for a second statement of a request, and for one that is no read of a table. */
+  /** Called for a second statement of a request, for one that is no read of a table, and for a result that needs a transaction. */
   didMore(): void {
     this.#hasDoneMore = true
   }

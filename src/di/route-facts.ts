@@ -1,3 +1,6 @@
+import type { Unit } from '../core/bracket.js'
+import type { ClientToken } from '../core/client-token.js'
+import type { WorkRecord } from '../core/events/work-record.js'
 import { MetadataKey } from './metadata.js'
 import type { Constructor, Token } from './token.js'
 
@@ -12,6 +15,15 @@ export interface RouteFacts {
   /** All tokens that the handler injects, directly or through others. */
   readonly tokens: readonly Token[]
 }
+
+/** Opens a unit of work for one attempt of a request; returns undefined if the route has none in this resource. `previous`: those of the last attempt. */
+export type OpenUnit = (
+  attempt: number,
+  record?: WorkRecord,
+  token?: ClientToken,
+  request?: object,
+  previous?: readonly Unit[],
+) => Unit | undefined
 
 /** The transaction that each request of a route has, for the command line. */
 export interface TransactionDescription {

@@ -1,10 +1,9 @@
-import type { Unit } from '../core/bracket.js'
-import type { ClientToken, ClientTokenPlace } from '../core/client-token.js'
-import type { SentStatement, WorkRecord } from '../core/events/work-record.js'
+import type { ClientTokenPlace } from '../core/client-token.js'
+import type { SentStatement } from '../core/events/work-record.js'
 import type { FindErrorStatus } from '../core/error-status.js'
 import { endsWithin, type Limit, unlessGivenUp } from '../core/promises.js'
 import type { Provision } from '../di/provider.js'
-import type { RouteFacts, TransactionDescription } from '../di/route-facts.js'
+import type { OpenUnit, RouteFacts, TransactionDescription } from '../di/route-facts.js'
 import type { Constructor } from '../di/token.js'
 import type { Log } from './server/logger.js'
 
@@ -73,15 +72,6 @@ export interface Lifespan {
   /** The status of an error of this resource. */
   readonly findErrorStatus: FindErrorStatus
 }
-
-/** Opens a unit of work for one attempt of a request; returns undefined if the route has none in this resource. `previous`: those of the last attempt. */
-export type OpenUnit = (
-  attempt: number,
-  record?: WorkRecord,
-  token?: ClientToken,
-  request?: object,
-  previous?: readonly Unit[],
-) => Unit | undefined
 
 /** The report of `sequitur doctor` on a database that fits the models. */
 export interface DatabaseReport {

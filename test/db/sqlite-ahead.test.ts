@@ -1,12 +1,12 @@
 // The same on both query paths: it names that of each database.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { test, type TestContext } from 'node:test'
 import { DatabaseError, QueryTypes } from 'sequelize'
 import sqlite3 from 'sqlite3'
 import { type Database, sql, withSession } from 'sequitur'
 import { databaseApp, sqliteFile, statements } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
+import { anotherConnection } from '../support/sqlite-connection.js'
 
 /*
  * On SQLite in a file, the end of a writer's transaction begins the next one, without a lock: its first statement takes the lock if it is a
@@ -19,17 +19,7 @@ async function open(t: TestContext, timeout = 5) {
   const { database, log } = await databaseApp(t, file, [Team, Hero], [], { lifespan: { fastPath: true } })
   await withSession(database, () => Hero.create({ name: 'first' })) // from now on, transactions are begun ahead
   log.length = 0
-  return { database, log, other: await another(t, url) }
-}
-
-/** Another connection to the file, as of another process. It does not wait for locks. */
-async function another(t: TestContext, url: string) {
-  const connection = new sqlite3.Database(url.replace(/^[^:]*:\/\/\//, ''))
-  await once(connection, 'open')
-  connection.configure('busyTimeout', 0)
-  t.after(() => new Promise((resolve) => connection.close(resolve)))
-  return (statement: string) =>
-    new Promise<void>((resolve, reject) => connection.exec(statement, (error) => (error ? reject(error) : resolve())))
+  return { database, log, other: await anotherConnection(t, url) }
 }
 
 const busy = { code: 'SQLITE_BUSY' }

@@ -1,6 +1,5 @@
 // The same on both query paths: it names that of each database.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import type { CreationOptional } from 'sequelize'
@@ -15,6 +14,7 @@ import type { TransactionObserver } from '../../src/db/dialect.js'
 import { RouteReads } from '../../src/db/route-reads.js'
 import { databaseApp, type DatabaseApp, openWithLog, sqliteFile, statements } from '../support/databases.js'
 import { runs } from '../support/fuzz.js'
+import { anotherConnection, type Execute } from '../support/sqlite-connection.js'
 
 /*
  * On SQLite in a file, a GET handler that has always read once reads without BEGIN and COMMIT. Nobody can tell the difference, whatever it does
@@ -114,19 +114,6 @@ function knownReads(): RouteReads {
   return reads
 }
 
-/** Executes a statement. */
-type Execute = (statement: string) => Promise<void>
-
-/** Another connection to the file, as of another process. It does not wait for locks. */
-async function another(t: TestContext, url: string): Promise<Execute> {
-  const connection = new sqlite3.Database(url.replace(/^[^:]*:\/\/\//, ''))
-  await once(connection, 'open')
-  connection.configure('busyTimeout', 0)
-  t.after(() => new Promise((resolve) => connection.close(resolve)))
-  return (statement) =>
-    new Promise((resolve, reject) => connection.exec(statement, (error) => (error ? reject(error) : resolve())))
-}
-
 interface StockApp extends DatabaseApp {
   /** A new route, whose handler has read once for some requests if it `isKnown`. */
   route(isKnown: boolean): Promise<number>
@@ -147,11 +134,9 @@ async function stockApp(t: TestContext, fastPath: boolean, options = ''): Promis
   let current: Plan
   let attempts = 0
   let writes: number[] = []
-  @Controller('/stock')
-  class Stocks {}
   const routes = Array.from({ length: runs(400) }, (_, index) => {
     @Controller(`/stock/${index}`)
-    class Numbered extends Stocks {
+    class Numbered {
       @Get('/', { operationId: `run${index}` }) async run(session: Session): Promise<unknown> {
         const isFirst = attempts++ === 0
         const seen: unknown[] = []
@@ -174,7 +159,7 @@ async function stockApp(t: TestContext, fastPath: boolean, options = ''): Promis
   const url = await sqliteFile.url()
   const kind = { name: sqliteFile.name, url: () => Promise.resolve(`${url}?timeout=5${options}`) }
   const app = await databaseApp(t, kind, [Stock], routes, { lifespan: { fastPath } })
-  const other = await another(t, url)
+  const other = await anotherConnection(t, url)
   let last = -1
   const run: StockApp['run'] = async (route, plan, before = []) => {
     current = plan
@@ -320,7 +305,7 @@ test('other statements than reads of plain tables, and read-only handlers, have 
     }
   }
   const url = await sqliteFile.url()
-  const other = await another(t, url)
+  const other = await anotherConnection(t, url)
   await other('CREATE VIEW clock AS SELECT 1 AS id; CREATE VIRTUAL TABLE word USING fts5(text)')
   const app = await databaseApp(t, { name: '', url: () => Promise.resolve(url) }, [Stock, Clock, Word], [Reads], {
     lifespan: { fastPath: true },
@@ -378,7 +363,7 @@ async function knownRoute(
   const app = await databaseApp(t, { name: '', url: () => Promise.resolve(url) }, [Stock], [Reads], {
     lifespan: { fastPath: true },
   })
-  const other = await another(t, url)
+  const other = await anotherConnection(t, url)
   for (let request = 0; request < ENOUGH; request++) await app.fetch('/')
   isKnown = true
   app.log.length = count = 0
@@ -480,7 +465,7 @@ test('a transaction that no one waits for is not met by the next request', async
   const url = await sqliteFile.url()
   const kind = { name: '', url: () => Promise.resolve(`${url}?pool_size=1`) }
   const { fetch } = await databaseApp(t, kind, [Stock], [Reads], { lifespan: { fastPath: true } })
-  const other = await another(t, url)
+  const other = await anotherConnection(t, url)
   for (let request = 0; request < ENOUGH; request++) for (const path of ['/left', '/count']) await fetch(path)
   isLeft = true
   assert.equal((await fetch('/left')).status, 204)
@@ -493,11 +478,11 @@ test('a transaction that no one waits for is not met by the next request', async
 test('a route whose result is large has its transaction', async (t) => {
   const { route, run } = await stockApp(t, true)
   const own = await route(true)
-  // The rows of the model have four columns.
-  assert.deepEqual(framesOf((await run(own, only('all'), Array<number>(18).fill(2))).log), [])
-  assert.deepEqual(framesOf((await run(own, only('all'), Array<number>(18).fill(2))).log), [])
-  assert.deepEqual(framesOf((await run(own, only('all'), Array<number>(20).fill(2))).log), [])
-  assert.deepEqual(framesOf((await run(own, only('all'))).log), FRAME)
+  // 6 rows of four columns, and those that are inserted before: 96 values, 96, 104 and 104.
+  const framesFor = async (inserted: number) =>
+    framesOf((await run(own, only('all'), Array<number>(inserted).fill(2))).log)
+  for (const inserted of [18, 18, 20]) assert.deepEqual(await framesFor(inserted), [])
+  assert.deepEqual(await framesFor(20), FRAME)
 })
 
 test('the program may ask for the connection of the transaction several times at once', async (t) => {
@@ -520,20 +505,16 @@ test('an integer that becomes greater than 2^53 between the two executions of a 
     @Column(DataType.BIGINT) declare a: string
     @Column(DataType.BIGINT) declare b: string
   }
-  const { database, fetch, url } = await (async () => {
-    @Controller('/')
-    class Counters {
-      @Get('/', Counter) async read(session: Session) {
-        return (await session.get(Counter, 1)) ?? notFound()
-      }
+  @Controller('/')
+  class Counters {
+    @Get('/', Counter) async read(session: Session) {
+      return (await session.get(Counter, 1)) ?? notFound()
     }
-    const file = await sqliteFile.url()
-    const app = await databaseApp(t, { name: '', url: () => Promise.resolve(file) }, [Counter], [Counters], {
-      lifespan: { fastPath: true },
-    })
-    return { ...app, url: file }
-  })()
-  const other = await another(t, url)
+  }
+  const url = await sqliteFile.url()
+  const kind = { name: sqliteFile.name, url: () => Promise.resolve(url) }
+  const { database, fetch } = await databaseApp(t, kind, [Counter], [Counters], { lifespan: { fastPath: true } })
+  const other = await anotherConnection(t, url)
   await withSession(database, () => Counter.create({ id: 1, a: '5', b: '5' }))
   for (let request = 0; request < ENOUGH; request++) await fetch('/')
   const BIG = '9007199254740993'
