@@ -20,6 +20,14 @@ export const CATALOG = `WITH wanted AS (
     ELSE n.nspname !~ '^(pg_|information_schema$|crdb_internal$)' AND NOT c.relispartition AND NOT EXISTS (
       SELECT 1 FROM pg_catalog.pg_depend AS d
       WHERE d.classid = CAST('pg_catalog.pg_class' AS regclass) AND d.objid = c.oid AND d.deptype = 'e') END
+), owned AS (
+  SELECT s.refobjid AS id, s.refobjsubid AS number, min(n.typlen) AS length
+  FROM relation AS r
+    JOIN pg_catalog.pg_depend AS s ON s.refobjid = r.id AND s.refclassid = CAST('pg_catalog.pg_class' AS regclass)
+      AND s.classid = CAST('pg_catalog.pg_class' AS regclass) AND s.deptype = 'a'
+    JOIN pg_catalog.pg_sequence AS q ON q.seqrelid = s.objid
+    JOIN pg_catalog.pg_type AS n ON n.oid = q.seqtypid
+  GROUP BY s.refobjid, s.refobjsubid
 )
 SELECT CAST(json_build_object(
   'schema', current_schema(),
@@ -31,13 +39,7 @@ SELECT CAST(json_build_object(
       'baseType', CASE WHEN t.typtype = 'd' THEN format_type(t.typbasetype, t.typtypmod) END,
       'isNotNull', a.attnotnull, 'isDomainNotNull', t.typnotnull,
       'expression', pg_get_expr(d.adbin, d.adrelid), 'identity', a.attidentity, 'generated', to_jsonb(a) ->> 'attgenerated',
-      'hasOwnSequence', EXISTS (SELECT 1 FROM pg_catalog.pg_depend AS s
-        WHERE s.classid = CAST('pg_catalog.pg_class' AS regclass) AND s.deptype = 'a' AND s.refobjid = a.attrelid AND s.refobjsubid = a.attnum
-          AND s.objid IN (SELECT c.oid FROM pg_catalog.pg_class AS c WHERE c.relkind = 'S')),
-      'hasNarrowSequence', EXISTS (SELECT 1 FROM pg_catalog.pg_depend AS s
-          JOIN pg_catalog.pg_sequence AS q ON q.seqrelid = s.objid JOIN pg_catalog.pg_type AS n ON n.oid = q.seqtypid
-        WHERE s.classid = CAST('pg_catalog.pg_class' AS regclass) AND s.deptype = 'a' AND s.refobjid = a.attrelid AND s.refobjsubid = a.attnum
-          AND a.atttypid IN (20, 23) AND n.typlen < t.typlen),
+      'hasOwnSequence', w.id IS NOT NULL, 'hasNarrowSequence', a.atttypid IN (20, 23) AND coalesce(w.length < t.typlen, FALSE),
       'collation', o.collname, 'comment', col_description(a.attrelid, a.attnum),
       'values', (SELECT json_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_catalog.pg_enum AS e
         WHERE e.enumtypid IN (t.oid, t.typelem))) ORDER BY a.attrelid, a.attnum)
@@ -45,6 +47,7 @@ SELECT CAST(json_build_object(
       JOIN pg_catalog.pg_attribute AS a ON a.attrelid = r.id AND a.attnum > 0 AND NOT a.attisdropped
       JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
       LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+      LEFT JOIN owned AS w ON w.id = a.attrelid AND w.number = a.attnum
       LEFT JOIN pg_catalog.pg_collation AS o ON o.oid = a.attcollation AND a.attcollation <> t.typcollation),
   'constraints', (SELECT json_agg(json_build_object('table', k.conrelid, 'name', k.conname, 'kind', k.contype,
       'columns', (SELECT json_agg(a.attname ORDER BY u.place) FROM unnest(k.conkey) WITH ORDINALITY AS u (number, place)
