@@ -82,6 +82,10 @@ export interface BracketWork<V, R> extends LateWork {
   finish(value: V): R
   /** The last work of an attempt: it receives the result, and runs in the units, which settle once more before their commits. Not called without a unit. */
   readonly beforeCommit?: ((result: R) => Promise<void>) | undefined
+  /** Called last, with the result. What it returns is the result. */
+  afterSuccess?(result: R): R | Promise<R>
+  /** Called last, with the error of work that does not run again. What it throws is thrown. */
+  afterFailure?(error: unknown): Promise<never>
 }
 
 /**
@@ -103,31 +107,36 @@ export function bracket<V, R>(work: BracketWork<V, R>): R | Promise<R> {
 async function runAttempts<V, R>(first: readonly Unit[], work: BracketWork<V, R>): Promise<R> {
   const { abort } = work
   let units = first
-  for (let attempt = 0; ; attempt++) {
-    if (attempt > 0) units = work.open(attempt, units)
-    let result: R
-    try {
-      if (abort?.isAborted) throw abort.reason
-      const running = within(units, 'enter', () => work.run())
-      const value = running instanceof Promise ? await (abort?.race(running) ?? running) : running
-      for (const unit of units) unit.workReturned?.()
-      await nextTurn() // promises that the work did not await get one turn of the event loop before the commit
-      const settling = settleAll(units, abort)
-      if (settling) await settling
-      result = within(units, 'respond', () => work.finish(value))
-      if (work.beforeCommit) await runLast(units, work.beforeCommit, result, abort)
-      const committing = commitAll(units, abort)
-      if (committing) await committing
-    } catch (error) {
-      const delay = await undo(units, error, attempt, work)
-      if (delay === undefined) throw withPartSaved(units, error)
-      if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay))
-      continue
+  let result: R
+  try {
+    for (let attempt = 0; ; attempt++) {
+      if (attempt > 0) units = work.open(attempt, units)
+      try {
+        if (abort?.isAborted) throw abort.reason
+        const running = within(units, 'enter', () => work.run())
+        const value = running instanceof Promise ? await (abort?.race(running) ?? running) : running
+        for (const unit of units) unit.workReturned?.()
+        await nextTurn() // promises that the work did not await get one turn of the event loop before the commit
+        const settling = settleAll(units, abort)
+        if (settling) await settling
+        result = within(units, 'respond', () => work.finish(value))
+        if (work.beforeCommit) await runLast(units, work.beforeCommit, result, abort)
+        const committing = commitAll(units, abort)
+        if (committing) await committing
+        break
+      } catch (error) {
+        const delay = await undo(units, error, attempt, work)
+        if (delay === undefined) throw withPartSaved(units, error)
+        if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay))
+      }
     }
     const callbacks = runCallbacks(units, true, work)
     if (callbacks) await untilAborted(callbacks, abort, onLateCallbacks(work))
-    return result
+  } catch (error) {
+    if (work.afterFailure) return work.afterFailure(error)
+    throw error
   }
+  return work.afterSuccess ? work.afterSuccess(result) : result
 }
 
 /** Runs the work within all units, the first one outermost. */
@@ -171,22 +180,29 @@ function runWithoutUnits<V, R>(work: BracketWork<V, R>): R | Promise<R> {
   const { abort } = work
   const fail = async (error: unknown): Promise<never> => {
     await undo([], error, 0, work) // reports what continues after an abort
+    if (work.afterFailure) return work.afterFailure(error)
     throw error
   }
+  const succeed = (result: R) => (work.afterSuccess ? work.afterSuccess(result) : result)
   const finishLater = async (running: Promise<V>) => {
+    let result: R
     try {
-      return work.finish(await (abort?.race(running) ?? running))
+      result = work.finish(await (abort?.race(running) ?? running))
     } catch (error) {
       return fail(error)
     }
+    return succeed(result)
   }
+  let result: R
   try {
     if (abort?.isAborted) throw abort.reason
     const running = work.run()
-    return running instanceof Promise ? finishLater(running) : work.finish(running)
+    if (running instanceof Promise) return finishLater(running)
+    result = work.finish(running)
   } catch (error) {
     return fail(error)
   }
+  return succeed(result)
 }
 
 /** Rolls back what is not committed. Resolves to the milliseconds after which the work runs again, or to undefined when it does not. */

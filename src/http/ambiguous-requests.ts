@@ -85,6 +85,16 @@ const MAX_HEADERS = 1_000
 /** Source: RFC 9110, 7.2: uri-host [ ":" port ]. */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
 
+/** The last valid host: most requests have the same one. */
+let lastHost = ''
+
+function isHost(text: string): boolean {
+  if (text === lastHost) return true
+  if (!HOST.test(text)) return false
+  lastHost = text
+  return true
+}
+
 const AUTHORITY = /^https?:\/\/([^/?]*)/i
 
 /**
@@ -104,7 +114,7 @@ export function faultOf({ httpVersion, headers, rawHeaders, url = '' }: Incoming
     return { status: 400, detail: 'A request must have one Host header; this one has none.' }
   const repeated = repeatedIn(rawHeaders)
   if (repeated === 'host') return { status: 400, detail: 'A request must have one Host header; this one has several.' }
-  if (!HOST.test(headers.host ?? '')) return { status: 400, detail: 'The Host header is not a valid host.' }
+  if (!isHost(headers.host ?? '')) return { status: 400, detail: 'The Host header is not a valid host.' }
   const authority = url.startsWith('/') ? undefined : authorityOf(url)
   if (authority !== undefined && headers.host !== undefined && !isSameHost(authority, headers.host))
     return { status: 400, detail: 'The Host header differs from the host in the request target.' }

@@ -94,10 +94,7 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
     this.#inputs = inputs
     const { record } = this.#options
     const isWithoutSession = record !== undefined && this.#route.openers.length === 0
-    const response = isWithoutSession ? recordWithoutSession.run(record, () => bracket(this)) : bracket(this)
-    if (response instanceof Promise) return this.#answer(response)
-    const ending = this.#end()
-    return ending ? ending.then(() => response) : response
+    return isWithoutSession ? recordWithoutSession.run(record, () => bracket(this)) : bracket(this)
   }
 
   open(attempt: number, previous?: readonly Unit[]): readonly Unit[] {
@@ -172,21 +169,14 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
     return { status, headers, body, added: this.#headers.values }
   }
 
-  async #answer(responding: Promise<OutgoingResponse>): Promise<OutgoingResponse> {
-    let response: OutgoingResponse
-    try {
-      response = await responding
-    } catch (error) {
-      return this.#fail(error)
-    }
+  afterSuccess(response: OutgoingResponse): OutgoingResponse | Promise<OutgoingResponse> {
     const { tokens } = this.#options
     const ending = this.#end()
     const sent = tokens ? tokens.addTo(response) : response
-    if (ending) await ending
-    return sent
+    return ending ? ending.then(() => sent) : sent
   }
 
-  async #fail(error: unknown): Promise<never> {
+  async afterFailure(error: unknown): Promise<never> {
     this.#hasFailed = true
     discard(this.#content)
     this.#inputs.lateBody?.giveUp(error)

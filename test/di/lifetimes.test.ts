@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { Controller, createApp, Get, Inject, Injectable, provide, token } from 'sequitur'
 import { gate } from '../support/waiting.js'
@@ -225,7 +226,7 @@ test('a service of a request is another one in each request', async () => {
 })
 
 for (const fails of [false, true]) {
-  test(`what a request built is disposed, the last first, when its handler ${fails ? 'throws' : 'returns'}`, async () => {
+  test(`what a request built is disposed, the last first, before its response when the handler ${fails ? 'throws' : 'returns'}`, async () => {
     const log: string[] = []
     @Injectable()
     class First extends Thing {
@@ -237,7 +238,7 @@ for (const fails of [false, true]) {
     class Second implements AsyncDisposable {
       constructor(readonly first: First) {}
       async [Symbol.asyncDispose]() {
-        await Promise.resolve()
+        await sleep(5)
         log.push('second')
       }
     }

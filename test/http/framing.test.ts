@@ -209,6 +209,21 @@ for (const [sentence, bytes, statuses] of taken) {
   })
 }
 
+test('a host is judged by itself, whatever other requests had', async (t) => {
+  const { url } = await api(t, [Echo])
+  const host = fc.constantFrom('', 'a', 'b:81', '[::1]', 'a b', 'a/b', 'a@b', 'b:81x', '[::1')
+  const valid = new Set(['', 'a', 'b:81', '[::1]'])
+  await fc.assert(
+    fc.asyncProperty(fc.array(host, { minLength: 2, maxLength: 8 }), async (hosts) => {
+      for (const name of hosts.flatMap((each) => [each, each])) {
+        const answer = await send(t, url, lines('GET / HTTP/1.1', `Host: ${name}`, 'Connection: close'))
+        assert.deepEqual(statusesOf(answer), [valid.has(name) ? 200 : 400], name)
+      }
+    }),
+    { numRuns: runs(20) },
+  )
+})
+
 const UPGRADES = [
   ['Upgrade: websocket', 'Connection: Upgrade'],
   ['Upgrade: x', 'Connection: keep-alive, upgrade'],
