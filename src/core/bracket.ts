@@ -82,9 +82,9 @@ export interface BracketWork<V, R> extends LateWork {
   finish(value: V): R
   /** The last work of an attempt: it receives the result, and runs in the units, which settle once more before their commits. Not called without a unit. */
   readonly beforeCommit?: ((result: R) => Promise<void>) | undefined
-  /** Called last, with the result. What it returns is the result. */
+  /** Called after the commits and their callbacks. What it returns is the result. Its own error is not given to `afterFailure`. */
   afterSuccess?(result: R): R | Promise<R>
-  /** Called last, with the error of work that does not run again. What it throws is thrown. */
+  /** Called after the rollback and its callbacks, if the work does not run again. Rejects with the error for the caller. Not called for an error of the first `open`. */
   afterFailure?(error: unknown): Promise<never>
 }
 
@@ -94,7 +94,7 @@ export interface BracketWork<V, R> extends LateWork {
  *
  * Several units are committed one after the other: when one fails after another was committed, that commit stays, and nothing runs again.
  *
- * Without a unit, and with work that returns no promise, the result is returned at once: promises would cost every request time.
+ * Without a unit, and if neither the work nor `afterSuccess` returns a promise, the result is returned at once: promises would cost every request time.
  *
  * @throws what a function of the work or a commit throws, or rejects with it; the reason of the abort; PartialCommitError when a commit fails after
  * another has succeeded.

@@ -92,9 +92,12 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
 
   start(inputs: RequestInputs): OutgoingResponse | Promise<OutgoingResponse> {
     this.#inputs = inputs
-    const { record } = this.#options
-    const isWithoutSession = record !== undefined && this.#route.openers.length === 0
-    return isWithoutSession ? recordWithoutSession.run(record, () => bracket(this)) : bracket(this)
+    return bracket(this)
+  }
+
+  /** The record that statements of the handler find in the asynchronous context; undefined if its sessions have it, or no one listens. */
+  get #recordInContext(): RequestRecord | undefined {
+    return this.#route.openers.length === 0 ? this.#options.record : undefined
   }
 
   open(attempt: number, previous?: readonly Unit[]): readonly Unit[] {
@@ -109,10 +112,15 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
 
   /** One attempt. */
   run(): unknown {
+    const record = this.#recordInContext
+    return record ? recordWithoutSession.run(record, () => this.#run()) : this.#run()
+  }
+
+  #run(): unknown {
     const previous = this.#scope
     this.#scope = undefined
     const disposing = previous?.dispose() // it may still hold something, such as a lock
-    if (disposing) return disposing.then(() => this.run())
+    if (disposing) return disposing.then(() => this.#run())
     const { plan } = this.#route
     const inputs = this.#inputs
     const { lateBody } = inputs
@@ -160,6 +168,11 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
 
   /** Makes the response, before COMMIT: a transaction whose response cannot be sent is rolled back. */
   finish(value: unknown): OutgoingResponse {
+    const record = this.#recordInContext
+    return record ? recordWithoutSession.run(record, () => this.#finish(value)) : this.#finish(value)
+  }
+
+  #finish(value: unknown): OutgoingResponse {
     if (this.#route.mayEndWithPage) this.#request.result = undefined // it need not live as long as the response
     if (this.abort.isAborted) throw this.abort.reason
     if (this.#content instanceof Readable) refuseUnreadable(this.#content)

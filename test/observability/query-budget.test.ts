@@ -7,6 +7,7 @@ import {
   Controller,
   createApp,
   Get,
+  Injectable,
   type LifespanOptions,
   newLifespan,
   Path,
@@ -133,6 +134,41 @@ for (const kind of databases)
     assert.match(lineOfThisFile(Number(at)), /Hero\.count\(\{ where: \{ id \} \}\)/)
     await withSession(() => Promise.all(Array.from({ length: 20 }, () => Hero.count())))
     await app.close()
+  })
+
+@Injectable()
+class Counting implements AsyncDisposable {
+  async [Symbol.asyncDispose]() {
+    await Hero.count()
+  }
+}
+
+@Controller('/disposed')
+class Disposed {
+  @Get('/session') async session(session: Session, _counting: Counting) {
+    await session.count(select(Hero))
+  }
+  @Transactional(false) @Get('/alone') async alone(_counting: Counting) {
+    await Hero.count()
+  }
+  @Transactional(false) @Get('/nothing') nothing(_counting: Counting) {}
+  @Transactional(false) @Get('/response') async response(_counting: Counting) {
+    await Promise.resolve()
+    return {
+      get number() {
+        Hero.count().catch(() => {})
+        return 1
+      },
+    }
+  }
+}
+
+for (const [path, count] of Object.entries({ session: 1, alone: 1, nothing: 0, response: 1 }))
+  test(`of ${path}, the statements of the handler and of its response count, and those of disposers do not: ${count}`, async (t) => {
+    const records = endedRequests(t)
+    const app = await appWith(t, { controllers: [Disposed] })
+    assert.ok((await app.fetch(`/disposed/${path}`)).ok)
+    assert.equal((await records.next()).statements, count)
   })
 
 function lineOfThisFile(number: number): string {

@@ -2,12 +2,12 @@ import { QueryTypes, type Sequelize } from 'sequelize'
 import type { GeneratedKey, KeyColumn } from '../../dialect.js'
 
 /**
- * MySQL keeps the next number for up to a day in its information schema: the greatest key may be newer. Each of its tables is asked for one name: a join of
- * two of them reads all tables of the database.
+ * MySQL keeps the next number for up to a day in its information schema: the greatest key may be newer. MariaDB finds a table there by its name only if that
+ * is a constant: a join of `columns` and `tables` opens all tables of all databases.
  */
 const keysOf = ({ table, column }: KeyColumn, number: number) => `SELECT ${number} AS number, c.column_type AS type,
     CAST(GREATEST(
-      COALESCE((SELECT t.auto_increment FROM information_schema.tables t WHERE t.table_schema = DATABASE() AND t.table_name = $${2 * number + 1}), 1) - 1,
+      COALESCE((SELECT MAX(t.auto_increment) FROM information_schema.tables t WHERE t.table_schema = DATABASE() AND t.table_name = $${2 * number + 1}), 1) - 1,
       COALESCE((SELECT MAX(${quoted(column)}) FROM ${table}), 0)) AS CHAR) AS last
   FROM information_schema.columns c
   WHERE c.table_schema = DATABASE() AND c.table_name = $${2 * number + 1} AND c.column_name = $${2 * number + 2}
