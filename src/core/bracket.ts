@@ -133,10 +133,18 @@ async function runAttempts<V, R>(first: readonly Unit[], work: BracketWork<V, R>
     const callbacks = runCallbacks(units, true, work)
     if (callbacks) await untilAborted(callbacks, abort, onLateCallbacks(work))
   } catch (error) {
-    if (work.afterFailure) return work.afterFailure(error)
-    throw error
+    return fail(work, error)
   }
+  return succeed(work, result)
+}
+
+function succeed<V, R>(work: BracketWork<V, R>, result: R): R | Promise<R> {
   return work.afterSuccess ? work.afterSuccess(result) : result
+}
+
+function fail<V, R>(work: BracketWork<V, R>, error: unknown): Promise<never> {
+  if (work.afterFailure) return work.afterFailure(error)
+  throw error
 }
 
 /** Runs the work within all units, the first one outermost. */
@@ -178,20 +186,18 @@ async function settleInTurn(units: readonly Unit[], abort: Abort | undefined): P
 
 function runWithoutUnits<V, R>(work: BracketWork<V, R>): R | Promise<R> {
   const { abort } = work
-  const fail = async (error: unknown): Promise<never> => {
+  const undoAndFail = async (error: unknown): Promise<never> => {
     await undo([], error, 0, work) // reports what continues after an abort
-    if (work.afterFailure) return work.afterFailure(error)
-    throw error
+    return fail(work, error)
   }
-  const succeed = (result: R) => (work.afterSuccess ? work.afterSuccess(result) : result)
   const finishLater = async (running: Promise<V>) => {
     let result: R
     try {
       result = work.finish(await (abort?.race(running) ?? running))
     } catch (error) {
-      return fail(error)
+      return undoAndFail(error)
     }
-    return succeed(result)
+    return succeed(work, result)
   }
   let result: R
   try {
@@ -200,9 +206,9 @@ function runWithoutUnits<V, R>(work: BracketWork<V, R>): R | Promise<R> {
     if (running instanceof Promise) return finishLater(running)
     result = work.finish(running)
   } catch (error) {
-    return fail(error)
+    return undoAndFail(error)
   }
-  return succeed(result)
+  return succeed(work, result)
 }
 
 /** Rolls back what is not committed. Resolves to the milliseconds after which the work runs again, or to undefined when it does not. */

@@ -95,9 +95,10 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
     return bracket(this)
   }
 
-  /** The record that statements of the handler find in the asynchronous context; undefined if its sessions have it, or no one listens. */
-  get #recordInContext(): RequestRecord | undefined {
-    return this.#route.openers.length === 0 ? this.#options.record : undefined
+  /** Runs a part of the handler's work: its statements find the record in the asynchronous context, unless sessions have it. */
+  #recorded<T>(work: () => T): T {
+    const { record } = this.#options
+    return record && this.#route.openers.length === 0 ? recordWithoutSession.run(record, work) : work()
   }
 
   open(attempt: number, previous?: readonly Unit[]): readonly Unit[] {
@@ -112,8 +113,7 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
 
   /** One attempt. */
   run(): unknown {
-    const record = this.#recordInContext
-    return record ? recordWithoutSession.run(record, () => this.#run()) : this.#run()
+    return this.#recorded(() => this.#run())
   }
 
   #run(): unknown {
@@ -168,8 +168,7 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
 
   /** Makes the response, before COMMIT: a transaction whose response cannot be sent is rolled back. */
   finish(value: unknown): OutgoingResponse {
-    const record = this.#recordInContext
-    return record ? recordWithoutSession.run(record, () => this.#finish(value)) : this.#finish(value)
+    return this.#recorded(() => this.#finish(value))
   }
 
   #finish(value: unknown): OutgoingResponse {
